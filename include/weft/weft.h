@@ -1,0 +1,291 @@
+/* weft: threads that start as function calls. The native C API.
+ *
+ * A unit is a function and its argument. It costs a descriptor until a worker starts it, runs on a borrowed
+ * stack like a called function, and owns that stack only from the moment it has to wait. Link with -lweft.
+ *
+ * Conventions. Functions that can fail return 0 (WEFT_OK) or one of enum weft_error; what they hand back is
+ * written only on success. "Any caller" means units and threads of the program (roots) alike; a thread
+ * becomes a root with its first call. Times are in nanoseconds, sizes in bytes. Sources: [D] is S. Iwasaki's
+ * dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance Computing".
+ * Synchronisation objects stand in weft/sync.h, which this file includes. */
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define WEFT_NORETURN [[noreturn]]
+#else
+#define WEFT_NORETURN _Noreturn
+#endif
+
+#define WEFT_API __attribute__((visibility("default")))
+
+/* ------------------------------------------------------------------ errors */
+
+enum weft_error {
+  WEFT_OK = 0,
+  WEFT_ERR_ARGUMENT,     /* an argument makes no sense */
+  WEFT_ERR_MEMORY,       /* no memory */
+  WEFT_ERR_STATE,        /* the object is not in a state in which this can be done */
+  WEFT_ERR_STACKLESS,    /* a stackless unit cannot wait */
+  WEFT_ERR_SCHEDULER,    /* the technique needs a stateless scheduler */
+  WEFT_ERR_ACCESS,       /* the pool may not be used from this worker */
+  WEFT_ERR_TIMEOUT,      /* the time is over */
+  WEFT_ERR_BUSY,         /* somebody else holds it */
+  WEFT_ERR_OWNER,        /* the caller does not hold it */
+  WEFT_ERR_EMPTY,        /* there is nothing */
+  WEFT_ERR_LIMIT,        /* a limit of weft or of the system is reached */
+  WEFT_ERR_UNINITIALISED /* weft_init() has not been called */
+};
+
+/* The name ("WEFT_ERR_MEMORY") and one sentence for a person. Any value: unknown ones are said to be so.
+ * Any caller, any time. */
+WEFT_API const char* weft_error_name(int error);
+WEFT_API const char* weft_error_text(int error);
+
+/* ------------------------------------------------------------------ runtime */
+
+typedef struct weft_unit weft_unit;
+typedef struct weft_pool weft_pool;
+typedef struct weft_scheduler weft_scheduler;
+typedef struct weft_worker weft_worker;
+
+/* Starts weft, and makes the caller a root; counted: each weft_init() wants its weft_finalize(). Workers
+ * start when there is work for them: WEFT_NUM_WORKERS of them, the caller's included (default: the CPUs of
+ * the affinity mask, cut by the cgroup's quota). */
+WEFT_API int weft_init(void);
+
+/* Ends what the matching weft_init() began. With the last one, units that nobody joined may be left behind;
+ * the KLTs stay asleep for a next weft_init(). A root, not a unit: WEFT_ERR_STATE. More calls than of
+ * weft_init(): WEFT_ERR_UNINITIALISED. */
+WEFT_API int weft_finalize(void);
+
+/* "MAJOR.MINOR.PATCH" of the library. */
+WEFT_API const char* weft_version(void);
+
+/* ------------------------------------------------------------------ units */
+
+/* How a unit is started and finished: [D] Tables 3.1-3.2. */
+typedef enum weft_technique {
+  WEFT_AUTO = 0,  /* chosen per entry function, from what its units have done */
+  WEFT_STACKLESS, /* a call on the scheduler's stack; may not wait */
+  WEFT_FULL,      /* [D] 3.3.1: stack at creation, two full switches */
+  WEFT_FULL_L,    /* [D] 3.3.3: the same, stack bound at start */
+  WEFT_ROC,       /* [D] 3.4.1: stack at creation, returns unless it has deviated */
+  WEFT_ROC_L,     /* [D] 3.4.3: the same, stack bound at start */
+  WEFT_SS,        /* [D] 3.4.2: called on a stack of its own, nothing saved; a deviation enters the scheduler anew */
+  WEFT_SS_L,      /* [D] 3.4.3: the same, stack bound at start */
+  WEFT_SC,        /* [D] 3.4.4: called on the scheduler's stack; a deviation makes a new scheduler on another */
+  WEFT_C_FULL,    /* [D] 3.3.2: child-first: the creator waits in the worker's deque while the child runs */
+  WEFT_C_FULL_E,  /* [D] 3.5.1: the same, stack given back when the child ends */
+  WEFT_C_ROC,     /* [D] 3.5.2: child-first, return on completion */
+  WEFT_C_ROC_E    /* [D] 3.5.2: the same, stack given back when the child ends */
+} weft_technique;
+
+typedef enum weft_state {
+  WEFT_CREATED,   /* not started yet */
+  WEFT_READY,     /* in a pool */
+  WEFT_RUNNING,
+  WEFT_SUSPENDED, /* waits for somebody to resume it */
+  WEFT_DONE
+} weft_state;
+
+enum weft_unit_flags {
+  WEFT_OWN_TLS = 1, /* thread-local storage of its own (rung 3): __thread, errno, pthread_getspecific */
+  WEFT_MAY_BLOCK = 2 /* for WEFT_STACKLESS: refuse it at creation instead of at its first wait */
+};
+
+typedef struct weft_unit_attr {
+  weft_technique technique; /* WEFT_AUTO */
+  size_t stack_size;        /* of the stack; 0: WEFT_STACKSIZE, or the system's default for threads */
+  void* stack;              /* the caller's own memory of stack_size bytes; NULL: weft's, with a guard page */
+  weft_pool* pool;          /* NULL: the first of the calling worker's scheduler, or the worker's own deque */
+  int priority;             /* in a priority pool; higher runs first */
+  unsigned flags;           /* enum weft_unit_flags */
+  const char* name;         /* not copied; for messages and debuggers */
+} weft_unit_attr;
+#define WEFT_UNIT_ATTR_INIT {WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL}
+
+/* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
+ * instead, and the caller waits in the pool. `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it,
+ * and it frees itself. Any caller. Errors: ARGUMENT, MEMORY, SCHEDULER (SS, SS-L, SC for a worker whose scheduler
+ * is not stateless), STACKLESS (with WEFT_MAY_BLOCK). [D] 3.2, Fig. 3.2. */
+WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
+
+/* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. */
+WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
+                                   const weft_unit_attr* attr, weft_unit** units);
+
+/* Waits until the unit is done, which stays valid: free or revive it. Any caller but the unit itself
+ * (ARGUMENT), and but a stackless unit (STACKLESS). Any number may join the same one. A unit in a PRIV pool is
+ * joined on the worker that created it (ACCESS). */
+WEFT_API int weft_unit_join(weft_unit* unit);
+WEFT_API int weft_unit_join_many(size_t count, weft_unit* const* units);
+
+/* Waits until the unit is done, and frees it. */
+WEFT_API int weft_unit_free(weft_unit* unit);
+WEFT_API int weft_unit_free_many(size_t count, weft_unit* const* units);
+
+/* Nobody will join the unit: it frees itself when it is done. The handle must not be used afterwards. */
+WEFT_API int weft_unit_detach(weft_unit* unit);
+
+/* Runs a unit that is done once more, with its descriptor, pool and attributes: join-revive ([C] Table 2). STATE: it
+ * is not done. */
+WEFT_API int weft_unit_revive(weft_unit* unit, void (*entry)(void*), void* argument);
+
+/* The calling unit; NULL in a root. */
+WEFT_API weft_unit* weft_unit_self(void);
+
+/* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
+ * line. */
+WEFT_API WEFT_NORETURN void weft_unit_exit(void);
+
+/* Asks the unit to end: if it has not started it never will; else it ends at its next weft_yield() or
+ * weft_cancel_point(). Joins and frees as usual. */
+WEFT_API int weft_unit_cancel(weft_unit* unit);
+/* Ends the calling unit if somebody has asked it to. Any caller. */
+WEFT_API void weft_cancel_point(void);
+
+/* Lets others run. A stackless unit: STACKLESS. A root runs some units itself, and comes back. */
+WEFT_API int weft_yield(void);
+
+/* Waits for somebody's weft_resume(). A resume that came before is not lost: the next suspend returns at once.
+ * Units only: STATE. */
+WEFT_API int weft_suspend(void);
+/* Makes a suspended unit ready. STATE: it has been resumed already and has not suspended since, or is done. */
+WEFT_API int weft_resume(weft_unit* unit);
+
+/* Sleeps without keeping the worker. Any caller but a stackless unit. */
+WEFT_API int weft_sleep(uint64_t nanoseconds);
+
+/* From its next scheduling point on the unit belongs to `pool`. */
+WEFT_API int weft_unit_migrate(weft_unit* unit, weft_pool* pool);
+
+/* What is known about a unit. Any caller; of a unit that runs, it is a picture of the past. */
+WEFT_API weft_state weft_unit_state(const weft_unit* unit);
+WEFT_API const char* weft_unit_name(const weft_unit* unit); /* "" if it has none */
+WEFT_API int weft_unit_set_name(weft_unit* unit, const char* name);
+WEFT_API weft_technique weft_unit_technique(const weft_unit* unit); /* WEFT_AUTO until it starts: then what was chosen */
+
+typedef struct weft_unit_statistics {
+  uint64_t starts;       /* 1, and one more for each revive; counted up to 65,535 */
+  uint64_t deviations;   /* how often it has left the worker: yields and waits */
+  uint64_t worker_moves; /* how often it went on on another worker; counted up to 65,535 */
+} weft_unit_statistics;
+WEFT_API int weft_unit_get_statistics(const weft_unit* unit, weft_unit_statistics* statistics);
+
+/* What WEFT_AUTO chooses now for units of this entry function, and why: of so many units, so many deviated. */
+typedef struct weft_choice {
+  weft_technique technique;
+  uint64_t units;
+  uint64_t deviated;
+} weft_choice;
+WEFT_API int weft_auto_choice(void (*entry)(void*), weft_choice* choice);
+/* "RoC-L" and so on. */
+WEFT_API const char* weft_technique_name(weft_technique technique);
+
+/* Unit-local keys: a value per unit (and per root), with a destructor that runs, when the unit ends, for each value that
+ * is not NULL. At most WEFT_KEYS_MAX keys: LIMIT. */
+typedef struct weft_key {
+  uint32_t index;
+  uint32_t generation;
+} weft_key;
+#define WEFT_KEYS_MAX 256
+WEFT_API int weft_key_create(void (*destructor)(void*), weft_key* key);
+WEFT_API int weft_key_delete(weft_key key);
+WEFT_API int weft_key_set(weft_key key, void* value);
+WEFT_API int weft_key_get(weft_key key, void** value);
+
+/* ------------------------------------------------------------------ pools */
+
+/* Who may use a pool: one or several producers (push), one or several consumers (pop), by worker. [D] 3.2. */
+typedef enum weft_access {
+  WEFT_PRIV, /* one worker does both */
+  WEFT_SPSC,
+  WEFT_MPSC,
+  WEFT_SPMC,
+  WEFT_MPMC
+} weft_access;
+
+typedef enum weft_order {
+  WEFT_FIFO,
+  WEFT_LIFO,
+  WEFT_PRIORITY, /* highest weft_unit_attr.priority first, equal ones in the order in which they came */
+  WEFT_DEQUE     /* owner: newest first; others steal the oldest (Chase-Lev). PRIV, SPMC and MPMC only */
+} weft_order;
+
+/* A pool of the user's own. pop returns NULL if there is nothing. All are called by whatever workers use the pool. */
+typedef struct weft_pool_functions {
+  void (*push)(void* data, weft_unit* unit);
+  weft_unit* (*pop)(void* data);
+  size_t (*size)(void* data);
+  void (*free)(void* data); /* may be NULL */
+} weft_pool_functions;
+
+/* A pool. ARGUMENT: an access that the order does not know. */
+WEFT_API int weft_pool_create(weft_order order, weft_access access, weft_pool** pool);
+WEFT_API int weft_pool_create_custom(const weft_pool_functions* functions, void* data, weft_pool** pool);
+/* No scheduler may have it any more. STATE: it holds units. */
+WEFT_API int weft_pool_free(weft_pool* pool);
+
+/* For schedulers, and for pools within pools. Units that are pushed must be ready and in no pool. */
+WEFT_API int weft_pool_push(weft_pool* pool, weft_unit* unit);
+WEFT_API int weft_pool_push_many(weft_pool* pool, size_t count, weft_unit* const* units);
+/* EMPTY: there is nothing. */
+WEFT_API int weft_pool_pop(weft_pool* pool, weft_unit** unit);
+/* At most `most` units; *count is 0 and EMPTY if there is nothing. */
+WEFT_API int weft_pool_pop_many(weft_pool* pool, size_t most, weft_unit** units, size_t* count);
+/* Waits for a unit, in the kernel: for a scheduler that has nothing else to do. TIMEOUT. */
+WEFT_API int weft_pool_pop_wait(weft_pool* pool, uint64_t nanoseconds, weft_unit** unit);
+WEFT_API size_t weft_pool_size(const weft_pool* pool);
+
+/* ------------------------------------------------------------------ schedulers and workers */
+
+typedef enum weft_scheduler_kind {
+  WEFT_BASIC,      /* its pools in turn, the first one first; looks on for ever */
+  WEFT_BASIC_WAIT, /* the same; sleeps when there is nothing */
+  WEFT_BY_PRIORITY, /* always the first pool that has something */
+  WEFT_RANDOM_WS   /* its first pool; else steals from the others, near ones first; sleeps when there is nothing */
+} weft_scheduler_kind;
+
+/* A scheduler over some pools; a pool may stand in several. [D] 3.2, Fig. 3.2. */
+WEFT_API int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_pool* const* pools,
+                                   weft_scheduler** scheduler);
+/* One of the user's own: run(scheduler, data) loops over weft_pool_pop() and weft_unit_run() until
+ * weft_scheduler_stops() says so. `stateless`: it keeps nothing on its stack from one unit to the next, so that it may
+ * be entered anew; only such run SS, SS-L and SC. */
+WEFT_API int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data, int stateless,
+                                          size_t count, weft_pool* const* pools, weft_scheduler** scheduler);
+WEFT_API int weft_scheduler_free(weft_scheduler* scheduler);
+WEFT_API int weft_scheduler_stops(weft_scheduler* scheduler);
+WEFT_API int weft_scheduler_pool(weft_scheduler* scheduler, size_t index, weft_pool** pool);
+/* Runs a unit that was popped, until it waits, yields or ends. Schedulers only. */
+WEFT_API int weft_unit_run(weft_unit* unit);
+/* Puts the scheduler itself into `pool`, as a unit: it runs its pools until they are empty. [D] 3.2 (stackable). */
+WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
+
+/* A further worker, on a KLT of its own, with that scheduler. It lives until weft_worker_join(), which waits until its
+ * scheduler's pools are empty. */
+WEFT_API int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker);
+WEFT_API int weft_worker_join(weft_worker* worker);
+/* The calling worker; a root is carried by one of its own. */
+WEFT_API weft_worker* weft_worker_self(void);
+/* Its number, from 0. */
+WEFT_API unsigned weft_worker_index(const weft_worker* worker);
+/* How many workers weft runs units on by itself (WEFT_NUM_WORKERS). */
+WEFT_API unsigned weft_worker_count(void);
+/* Its KLT runs on this CPU only; -1: on those that the process may use. */
+WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
+/* The worker goes on with another scheduler, from its next scheduling point on; NULL: with weft's default. */
+WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "weft/sync.h"
+
+#endif

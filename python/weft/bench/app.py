@@ -1,0 +1,233 @@
+"""The command `weft bench`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from . import machine, places
+from .campaign import Plan, Step, run_plan
+from .catalog import CATALOG, Benchmark, Case, chosen_cases, find
+from .files import write_json
+from .goals import goals_table
+from .native import command as native
+from .plot import write_plot
+from .report import WIDE, WIDTH, benchmark_table, failure_lines, legend
+from .results import Results
+from .runtimes import Runtime, available
+
+app = typer.Typer(add_completion=False)
+
+QUICK_ROUNDS = 2
+QUICK_SCALE = 0.4
+
+MAIN_JOB = (
+    "OpenMP programs whose parallel regions nest, unmodified, on {names}. Flat and nested regions without work show "
+    "what a region costs. The figures with 20,000 cycles of work per member show how near each runtime comes to the "
+    "ideal: all the work spread over {cpus} CPUs. FFTW and BLIS called from a parallel loop are real programs that "
+    "nest; that their inner level really opens is counted. dgemm and KMeans do not nest, and must not become slower. "
+    "{rounds} rounds, the runtimes in turn{duration}."
+)
+
+
+def _list(console: Console) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("name")
+    table.add_column("what it measures")
+    table.add_column("cases", justify="right")
+    for benchmark in CATALOG:
+        table.add_row(benchmark.name, benchmark.title, str(len(benchmark.cases)))
+    table.add_row("main", "the job of `make run`: the cases of the figures that show most, and the goals", "")
+    table.add_row("all", "everything above, every case", "")
+    for pattern in native.PATTERNS:
+        table.add_row(pattern.name, pattern.title, str(len(pattern.cases)))
+    table.add_row(native.GROUP, "the seven patterns of the threading core, on weft and other libraries", "")
+    console.print(table)
+
+
+def _select(names: list[str], quick: bool) -> list[tuple[Benchmark, list[Case]]]:
+    """The benchmarks and cases that are meant; raises BadParameter for a name that is none."""
+    chosen: dict[str, tuple[Benchmark, list[Case]]] = {}
+    for name in names:
+        if name in ("main", "all"):
+            for benchmark in CATALOG:
+                if name == "all" or benchmark.in_main:
+                    chosen[benchmark.name] = (benchmark, chosen_cases(benchmark, main=name == "main", quick=quick))
+        elif benchmark := find(name):
+            chosen[name] = (benchmark, chosen_cases(benchmark, main=False, quick=quick))
+        else:
+            known = ", ".join(["main", "all", *(b.name for b in CATALOG), *native.NAMES, native.GROUP])
+            raise typer.BadParameter(f"there is no benchmark '{name}'; there are {known}")
+    return list(chosen.values())
+
+
+def _folders(also: list[str]) -> dict[str, Path]:
+    folders = {}
+    for entry in also:
+        name, separator, folder = entry.partition("=")
+        if not separator or not name or not folder:
+            raise typer.BadParameter(f"'{entry}': expected NAME=FOLDER")
+        folders[name] = Path(folder)
+    return folders
+
+
+def _pick_runtimes(console: Console, wanted: str | None, also: list[str]) -> list[Runtime]:
+    found, missing = available(_folders(also))
+    if wanted is None:
+        for line in missing:
+            console.print(line)
+        return found
+    picked = []
+    for name in wanted.split(","):
+        runtime = next((r for r in found if r.name == name), None)
+        if runtime is None:
+            reason = next((line for line in missing if line.startswith(f"{name}:")), "there is no such runtime")
+            raise typer.BadParameter(f"runtime '{name}': {reason}")
+        picked.append(runtime)
+    return picked
+
+
+def _measure(console: Console, plan: Plan, results: Results) -> bool:
+    """Runs the plan behind a progress bar, if somebody watches. False: it was interrupted."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
+    watched = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not watched) as progress:
+        total = sum(plan.rounds_of(benchmark) * len(plan.runtimes) for benchmark, _ in plan.benchmarks)
+        task = progress.add_task("", total=total)
+        begun: set[tuple[int, str, str]] = set()
+
+        def on_step(step: Step) -> None:
+            begun.add((step.round, step.benchmark.name, step.runtime.name))
+            text = f"round {step.round + 1}/{plan.rounds}: {step.benchmark.name} on {step.runtime.name}"
+            progress.update(task, description=text, completed=len(begun) - 1)
+
+        try:
+            run_plan(plan, results, on_step)
+        except KeyboardInterrupt:
+            return False
+    return True
+
+
+def _print_results(console: Console, plan: Plan, results: Results, with_goals: bool) -> None:
+    wide = console.width >= WIDE
+    for benchmark, cases in plan.benchmarks:
+        console.print()
+        console.print(f"{benchmark.name}: {benchmark.title}", style="bold", markup=False, highlight=False)
+        console.print(benchmark_table(benchmark, cases, plan.runtimes, results, show_spread=wide))
+    for line in legend(plan.runtimes):
+        console.print(f"[dim]{line}[/dim]")
+    for line in failure_lines(results):
+        console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    if with_goals and any(r.name == "weft" for r in plan.runtimes):
+        console.print()
+        console.print(goals_table(results))
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(help="benchmarks, or main, or all; none: list them")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured in turn")] = 5,
+    quick: Annotated[bool, typer.Option("--quick", help="fewest cases, two short rounds")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="where the JSON goes")] = None,
+    png_file: Annotated[Path | None, typer.Option("--png", help="where the plot goes")] = None,
+    runtimes: Annotated[str | None, typer.Option(help="only these, separated by commas")] = None,
+    also: Annotated[
+        list[str] | None, typer.Option(help="NAME=FOLDER: one more runtime, a folder with a libgomp.so.1")
+    ] = None,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="techniques: also count instructions, with valgrind")
+    ] = False,
+) -> None:
+    """Measure OpenMP programs on libgomp, libomp and weft, or the threading core beside other libraries."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    if not names:
+        _list(console)
+        return
+    of_core = [name for name in names if name in native.NAMES or name == native.GROUP]
+    names = [name for name in names if name not in of_core]
+    if names and of_core:
+        raise typer.BadParameter(f"measure {', '.join(of_core)} in a run of their own: they compare other things")
+    if of_core:
+        plan = native.make_plan(
+            of_core, min(rounds, QUICK_ROUNDS) if quick else rounds, quick, QUICK_SCALE if quick else 1.0
+        )
+        raise typer.Exit(native.run(console, plan, "-".join(of_core), json_file, png_file, instructions))
+    _measure_openmp(console, names, rounds, quick, json_file, png_file, runtimes, also)
+
+
+def _measure_openmp(
+    console: Console,
+    names: list[str],
+    rounds: int,
+    quick: bool,
+    json_file: Path | None,
+    png_file: Path | None,
+    runtimes: str | None,
+    also: list[str] | None,
+) -> None:
+    selected = []
+    picked = _pick_runtimes(console, runtimes, also or [])
+    for benchmark, cases in _select(names, quick):
+        reason = benchmark.why_not()
+        if reason:
+            console.print(reason, markup=False)
+        elif cases:
+            selected.append((benchmark, cases))
+    if not selected:
+        console.print("nothing to measure")
+        raise typer.Exit(1)
+    rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
+    plan = Plan(selected, picked, rounds, QUICK_SCALE if quick else 1.0)
+    is_main = "main" in names or "all" in names
+    about = machine.describe(picked)
+    if is_main:
+        duration = "; about four minutes" if (rounds, quick) == (5, False) else ""
+        text = MAIN_JOB.format(
+            names=", ".join(r.name for r in picked), cpus=about["cpus"], rounds=rounds, duration=duration
+        )
+        console.print(text, markup=False, highlight=False)
+
+    results = Results()
+    clock = machine.CpuClock()
+    complete = _measure(console, plan, results)
+    about["cpu_time_of_others"] = clock.share_of_others()
+    _print_results(console, plan, results, is_main)
+    if about["cpu_time_of_others"] > 0.03:
+        share = f"{about['cpu_time_of_others']:.0%}"
+        console.print(f"Other programs took {share} of this machine's CPU time meanwhile: the numbers are noisy.")
+    if not complete:
+        console.print("Interrupted: this is what was measured until then.")
+
+    stem = "-".join(names)
+    json_path = json_file or places.results_dir() / f"{stem}.json"
+    png_path = png_file or places.results_dir() / f"{stem}.png"
+    write_json(json_path, about, rounds, results)
+    caption = f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {rounds} interleaved rounds"
+    write_plot(png_path, selected, picked, results, caption)
+    console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
+    console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)
+    if not complete:
+        raise typer.Exit(130)
+    if any(cell.failures for cell in _weft_cells(plan, results)):
+        raise typer.Exit(1)
+
+
+def _weft_cells(plan: Plan, results: Results):
+    for benchmark, cases in plan.benchmarks:
+        for case in cases:
+            yield results.of(benchmark.name, case.config, "weft")
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,186 @@
+"""What can be measured: one `Benchmark` per figure or pattern, each a list of cases of one program of bench/."""
+
+import importlib.util
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import places
+
+
+@dataclass(frozen=True)
+class Case:
+    """One configuration of a benchmark. `config` is what its program is given, `label` what a reader sees."""
+
+    config: str
+    label: str
+    main: bool = True  # part of the main job
+    quick: bool = False  # part of --quick
+    group: str = ""  # a plot joins the cases of one group; the rest of the label tells them apart
+
+    @property
+    def short(self) -> str:
+        return self.label.removeprefix(self.group).removesuffix(self.group).strip(", ")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    name: str
+    title: str
+    program: str
+    cases: tuple[Case, ...]
+    time_ms: int = 60  # measured time of one case in one round
+    warm_ms: int = 15
+    timeout_s: float = 20  # until the next case must have been printed
+    rounds: int | None = None  # fewer than asked for, where more would show nothing
+    in_main: bool = True
+    needs: tuple[str, ...] = field(default=())  # Python modules
+
+    def command(self) -> list[str]:
+        if self.program.endswith(".py"):
+            return [sys.executable, str(places.scripts_dir() / self.program)]
+        return [str(places.programs_dir() / self.program)]
+
+    def why_not(self) -> str | None:
+        """One line that says why this benchmark cannot run here, or None."""
+        program = Path(self.command()[-1])
+        if not program.exists():
+            return f"{self.name}: {program} is not built (make build; its library may be missing)"
+        missing = [module for module in self.needs if importlib.util.find_spec(module) is None]
+        if missing:
+            return f"{self.name}: Python module {', '.join(missing)} is not installed"
+        return None
+
+
+def _flat(quick: tuple[int, ...], main: tuple[int, ...], rest: tuple[int, ...]) -> tuple[Case, ...]:
+    return tuple(Case(f"members={n}", f"{n} members", n in main, n in quick) for n in sorted({*quick, *main, *rest}))
+
+
+def _square(sizes: tuple[int, ...], quick: tuple[int, ...]) -> tuple[Case, ...]:
+    return tuple(Case(f"outer={n},inner={n}", f"{n} x {n}", quick=n in quick) for n in sizes)
+
+
+def _insufficient() -> tuple[Case, ...]:
+    return tuple(
+        Case(
+            f"outer={outer},inner={inner}",
+            f"{outer} x {inner}",
+            outer <= 8,
+            (outer, inner) == (4, 28),
+            group=f"x {inner}",
+        )
+        for inner in (8, 28)
+        for outer in (1, 2, 4, 8, 16, 28)
+    )
+
+
+def _fft() -> tuple[Case, ...]:
+    kinds = ((2, 64, 8, "8 x 2D 64"), (2, 64, 56, "56 x 2D 64"), (3, 32, 4, "4 x 3D 32"))
+    return tuple(
+        Case(
+            f"dim={dim},n={n},outer={outer},inner={inner}",
+            f"{label}, inner {inner}",
+            quick=outer == 8 and inner in (1, 8),
+            group=label,
+        )
+        for dim, n, outer, label in kinds
+        for inner in (1, 2, 4, 8)
+    )
+
+
+CATALOG: tuple[Benchmark, ...] = (
+    Benchmark(
+        "flat",
+        "Fig. 4.8a: one region, members without work",
+        "regions",
+        _flat((2, 56), (2, 8, 28, 56), (4, 16)),
+    ),
+    Benchmark(
+        "nested",
+        "Figs. 4.7-4.8b: L x N nested regions, members without work",
+        "regions",
+        _square((2, 8, 28, 56), (8, 56)),
+        timeout_s=60,
+    ),
+    Benchmark(
+        "insufficient",
+        "Fig. 4.10: few outer members (L x N, 20,000 cycles each)",
+        "insufficient",
+        _insufficient(),
+    ),
+    Benchmark(
+        "imbalance",
+        "Fig. 4.11: 56 x 56 members, unbalanced work",
+        "imbalance",
+        tuple(Case(f"alpha={a:g}", f"alpha {a:g}", a in (0.1, 1, 10), a == 1) for a in (0.1, 0.2, 0.5, 1, 2, 5, 10)),
+        time_ms=100,
+        timeout_s=60,
+    ),
+    Benchmark(
+        "deep",
+        "Fig. 4.13: four members a level, 4^5 x 20,000 cycles in all",
+        "deep",
+        tuple(Case(f"depth={d}", f"depth {d}", quick=d == 4) for d in range(6)),
+        time_ms=80,
+        timeout_s=60,
+    ),
+    Benchmark(
+        "fft",
+        "Fig. 5.5: FFTW transforms inside a parallel loop, each with inner threads",
+        "fft_nest",
+        _fft(),
+        timeout_s=60,
+    ),
+    Benchmark(
+        "blis",
+        "BLIS dgemm inside a parallel loop, each with inner threads",
+        "blis_nest",
+        tuple(
+            Case(f"n=256,outer=4,inner={i}", f"4 x dgemm 256, inner {i}", quick=i in (1, 2), group="4 x dgemm 256")
+            for i in (1, 2, 4, 8)
+        ),
+        timeout_s=60,
+    ),
+    Benchmark(
+        "dgemm",
+        "OpenBLAS dgemm of 1000, flat",
+        "dgemm_flat",
+        (Case("n=1000", "dgemm 1000", quick=True),),
+        time_ms=400,
+        warm_ms=60,
+    ),
+    Benchmark(
+        "kmeans",
+        "scikit-learn KMeans, flat",
+        "kmeans.py",
+        (Case("samples=100000,features=32,clusters=20", "KMeans 100,000 x 32", quick=True),),
+        time_ms=800,
+        timeout_s=90,
+        needs=("numpy", "sklearn"),
+    ),
+    Benchmark(
+        "idle",
+        "CPU time of the process in one second of sleep after a region",
+        "idle",
+        (Case("members=2", "2 members"), Case("members=8", "8 members", quick=True)),
+        time_ms=1,
+        rounds=1,
+    ),
+    Benchmark(
+        "startup",
+        "A process that loads the runtime and does not use it, from start to exit",
+        "startup",
+        (Case("child=unused", "start and exit", quick=True),),
+        time_ms=150,
+    ),
+)
+
+
+def find(name: str) -> Benchmark | None:
+    return next((benchmark for benchmark in CATALOG if benchmark.name == name), None)
+
+
+def chosen_cases(benchmark: Benchmark, *, main: bool, quick: bool) -> list[Case]:
+    """The cases of a run: all of them when asked for by name, fewer in the main job, fewest with --quick."""
+    cases = [case for case in benchmark.cases if not quick or case.quick]
+    return [case for case in cases if case.main] if main and not quick else cases

@@ -1,0 +1,1 @@
+"""Benchmarks of the threading core: weft's native C API beside other threading libraries."""

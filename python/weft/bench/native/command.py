@@ -1,0 +1,118 @@
+"""`weft bench` for the patterns of the threading core."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from .. import machine, places
+from ..files import write_json
+from ..report import WIDE
+from ..results import Results
+from . import instructions
+from .campaign import Plan, run_plan
+from .catalog import PATTERNS, chosen_cases, find
+from .goals import goals_table
+from .plot import write_plots
+from .report import failure_lines, section_table
+
+NAMES = tuple(pattern.name for pattern in PATTERNS)
+GROUP = "core"  # all of them
+
+
+def make_plan(names: list[str], rounds: int, quick: bool, scale: float) -> Plan:
+    chosen = [pattern for pattern in PATTERNS if pattern.name in names or GROUP in names]
+    return Plan([(pattern, chosen_cases(pattern, quick=quick)) for pattern in chosen], rounds, scale)
+
+
+def _progress(console: Console) -> Progress:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _measure(console: Console, plan: Plan, results: Results) -> bool:
+    """False: it was interrupted."""
+    with _progress(console) as progress:
+        task = progress.add_task("", total=plan.steps())
+
+        def on_step(text: str) -> None:
+            progress.update(task, description=text, advance=1)
+
+        try:
+            run_plan(plan, results, on_step)
+        except KeyboardInterrupt:
+            return False
+    return True
+
+
+def _print_results(console: Console, plan: Plan, results: Results) -> None:
+    for pattern, cases in plan.patterns:
+        console.print()
+        console.print(f"{pattern.name}: {pattern.title}", style="bold", markup=False, highlight=False)
+        for section in pattern.sections:
+            if any(case in cases for case in section.cases):
+                console.print(section_table(pattern, section, cases, results, show_spread=console.width >= WIDE))
+    if any(pattern.missing() for pattern, _ in plan.patterns):
+        console.print("[dim]Not built: not found when weft was. cmake -DWEFT_PEERS=PREFIX names where they are.[/dim]")
+    console.print("[dim]Median of the rounds' medians, ± half the interquartile range.[/dim]")
+    for line in failure_lines(results):
+        console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    table = goals_table(results, (pattern.name for pattern, _ in plan.patterns))
+    if table:
+        console.print()
+        console.print(table)
+
+
+def _count_instructions(console: Console) -> None:
+    reason = instructions.why_not()
+    if reason:
+        console.print(reason, markup=False)
+        return
+    pattern = find("techniques")
+    assert pattern is not None
+    counts = []
+    wanted = instructions.countable(pattern)
+    with _progress(console) as progress:
+        task = progress.add_task("", total=len(wanted))
+        for variant, case in wanted:
+            progress.update(task, description=f"instructions: {variant.name}", advance=1)
+            counts.append(instructions.count(pattern, variant, case))
+    console.print()
+    console.print(instructions.counts_table(counts))
+
+
+def run(console: Console, plan: Plan, stem: str, json_file: Path | None, png_file: Path | None, count: bool) -> int:
+    """Measures, prints and writes; returns the exit status."""
+    if not any(pattern.present() for pattern, _ in plan.patterns):
+        console.print("nothing to measure: no program of these patterns is built (make build)")
+        return 1
+    about = machine.describe([])
+    results = Results()
+    clock = machine.CpuClock()
+    complete = _measure(console, plan, results)
+    about["cpu_time_of_others"] = clock.share_of_others()
+    _print_results(console, plan, results)
+    if about["cpu_time_of_others"] > 0.03:
+        share = f"{about['cpu_time_of_others']:.0%}"
+        console.print(f"Other programs took {share} of this machine's CPU time meanwhile: the numbers are noisy.")
+    if not complete:
+        console.print("Interrupted: this is what was measured until then.")
+    if count and complete:
+        _count_instructions(console)
+
+    json_path = json_file or places.results_dir() / f"{stem}.json"
+    png_path = png_file or places.results_dir() / f"{stem}.png"
+    write_json(json_path, about, plan.rounds, results)
+    caption = f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {plan.rounds} interleaved rounds"
+    console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
+    for path in write_plots(png_path, plan.patterns, results, caption):
+        console.print(f"plot: {path}", soft_wrap=True, markup=False, highlight=False)
+    if not complete:
+        return 130
+    failed = any(m.outcome.value != "ok" and m.runtime.startswith("weft") for m in results.measurements)
+    return 1 if failed else 0

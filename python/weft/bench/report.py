@@ -1,0 +1,110 @@
+"""The tables: one per benchmark, a row per case, a column per runtime, and ratios to the last runtime (weft)."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+
+from .catalog import Benchmark, Case
+from .results import Cell, Outcome, Results
+from .runtimes import Runtime
+
+WIDTH = 118  # of a table that is not written to a terminal
+WIDE = 108  # from here on there is room for the spread
+
+
+def number(us: float) -> str:
+    return f"{us:,.0f}" if us >= 100 else f"{us:.1f}" if us >= 10 else f"{us:.2f}"
+
+
+def ratio(value: float) -> str:
+    return f"{value:,.0f}x" if value >= 100 else f"{value:.1f}x" if value >= 10 else f"{value:.2f}x"
+
+
+def _failures(cell: Cell) -> str:
+    names = [m.outcome.value for m in cell.failures]
+    return ", ".join(f"{names.count(name)} {name}" for name in sorted(set(names)))
+
+
+def cell_text(cell: Cell, *, show_setting: bool = False, show_spread: bool = True) -> str:
+    """`median ±spread`, or what went wrong instead; a failure in one round of several is named behind the number."""
+    if not cell.measurements:
+        return "-"
+    if cell.median is None:
+        return f"[red]{cell.failures[0].outcome.value}[/red]"
+    text = number(cell.median)
+    if cell.ideal:
+        text += f" [dim]({ratio(cell.median / cell.ideal)})[/dim]"
+    if show_spread and cell.spread is not None:
+        text += f" [dim]±{cell.spread:.0%}[/dim]"
+    if show_setting:
+        text += f" [dim]{cell.setting[:1]}[/dim]"
+    return f"{text} [red]({_failures(cell)})[/red]" if cell.failures else text
+
+
+def ratio_text(baseline: Cell, subject: Cell) -> str:
+    if baseline.median is None or not subject.median:
+        return "-"
+    value = baseline.median / subject.median
+    colour = "green" if value >= 1.03 else "yellow" if value >= 0.97 else "red"
+    return f"[{colour}]{ratio(value)}[/{colour}]"
+
+
+def inner_text(cells: Sequence[Cell]) -> str:
+    """What of the inner level was seen: `REGIONS of TEAM`; one entry if all runtimes agree."""
+    seen = []
+    for cell in cells:
+        if "inner_regions" in cell.checks:
+            regions, team = cell.checks["inner_regions"], cell.checks["inner_team"]
+            seen.append(f"{regions} of {team}" if team > 1 else "none")
+    return " | ".join(dict.fromkeys(seen))
+
+
+def benchmark_table(
+    benchmark: Benchmark,
+    cases: Sequence[Case],
+    runtimes: Sequence[Runtime],
+    results: Results,
+    *,
+    show_spread: bool = True,
+) -> Table:
+    rows = {case: [results.of(benchmark.name, case.config, r.name) for r in runtimes] for case in cases}
+    has_ideal = any(cell.ideal for cells in rows.values() for cell in cells)
+    has_inner = any("inner_regions" in cell.checks for cells in rows.values() for cell in cells)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("us (time /\nideal)" if has_ideal else "us", no_wrap=True)
+    for runtime in runtimes:
+        table.add_column(runtime.name, justify="right", no_wrap=True)
+    subject = runtimes[-1]
+    for runtime in runtimes[:-1]:
+        table.add_column(f"{runtime.name}\n/ {subject.name}", justify="right", no_wrap=True)
+    if has_inner:
+        table.add_column("inner\nregions", justify="right", no_wrap=True)
+    for case, cells in rows.items():
+        texts = [
+            cell_text(cell, show_setting=len(runtime.settings) > 1, show_spread=show_spread)
+            for cell, runtime in zip(cells, runtimes, strict=True)
+        ]
+        texts += [ratio_text(cell, cells[-1]) for cell in cells[:-1]]
+        table.add_row(case.label, *texts, *([inner_text(cells)] if has_inner else []))
+    return table
+
+
+def failure_lines(results: Results) -> list[str]:
+    """One line per way in which a case failed, so that no cell needs guessing."""
+    lines = Counter(
+        f"{m.outcome.value}: {m.benchmark} {m.config} on {m.runtime} ({m.setting}): {m.detail}"
+        for m in results.measurements
+        if m.outcome is not Outcome.OK
+    )
+    return [f"{line} ({times} times)" if times > 1 else line for line, times in lines.items()]
+
+
+def legend(runtimes: Sequence[Runtime]) -> list[str]:
+    lines = ["Median of the rounds' medians, ± half the interquartile range."]
+    for runtime in runtimes:
+        if len(runtime.settings) > 1:
+            names = " or ".join(f"{s.name} ({s.name[0]})" for s in runtime.settings)
+            lines.append(f"{runtime.name}: {runtime.about}: {names}, chosen per row in the first round.")
+    return lines

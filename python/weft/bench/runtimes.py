@@ -1,0 +1,112 @@
+"""The OpenMP runtimes that are compared, and the environment that puts each under an unmodified program.
+
+A runtime replaces libgomp.so.1 in two ways at once: by LD_LIBRARY_PATH for programs linked to that name, and by
+LD_PRELOAD for Python wheels, which bring copies under names of their own. Every program reports the file its
+GOMP_parallel came from; `Runtime.is_mine` says whether that is the runtime it was meant to run on.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import places
+
+# Settings of the user's shell that would favour one runtime or turn nesting off.
+_DROPPED = ("OMP_", "KMP_", "GOMP_", "LIBOMP_", "BLIS_", "OPENBLAS_", "MKL_")
+
+# Deep enough for every benchmark. The default, one level, would turn the nests off.
+_NESTING = {"OMP_MAX_ACTIVE_LEVELS": "16"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to tune a runtime; where there are several, the better one counts, case by case."""
+
+    name: str
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Runtime:
+    name: str
+    about: str
+    library: Path | None  # the file it is loaded from; None: what the program was linked to
+    folder: Path | None = None  # holds it under the name libgomp.so.1
+    settings: tuple[Setting, ...] = (Setting("default", {}),)
+    others: tuple[Path, ...] = field(default=())  # files that must not turn up instead of the stock runtime
+
+    def environment(self, setting: Setting, base: Mapping[str, str] | None = None) -> dict[str, str]:
+        env = {k: v for k, v in (os.environ if base is None else base).items() if not k.startswith(_DROPPED)}
+        env.pop("LD_PRELOAD", None)
+        if self.folder:
+            tail = env.get("LD_LIBRARY_PATH")
+            env["LD_LIBRARY_PATH"] = f"{self.folder}:{tail}" if tail else str(self.folder)
+            env["LD_PRELOAD"] = str(self.folder / "libgomp.so.1")
+        return {**env, **_NESTING, **setting.env}
+
+    def is_mine(self, loaded: str) -> bool:
+        path = Path(loaded)
+        if self.library is not None:
+            return path == self.library.resolve()
+        return path.name.startswith("libgomp") and path not in self.others
+
+
+_LIBOMP_PLACES = (
+    "/usr/lib/llvm-19/lib/libomp.so.5",
+    "/usr/lib/llvm-16/lib/libomp.so.5",
+    "/usr/lib/llvm-14/lib/libomp.so.5",
+    "/usr/lib/x86_64-linux-gnu/libomp.so.5",
+)
+
+# What LLVM's documentation offers for nesting: teams that are kept at every level.
+_HOT_TEAMS = {"KMP_HOT_TEAMS_MODE": "1", "KMP_HOT_TEAMS_MAX_LEVEL": "8"}
+
+
+def _as_libgomp(library: Path) -> Path:
+    """A folder in which `library` stands under libgomp's name."""
+    folder = (
+        Path(tempfile.gettempdir())
+        / f"weft-bench-{os.getuid()}"
+        / library.parent.as_posix().strip("/").replace("/", "-")
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / "libgomp.so.1"
+    if not link.is_symlink() or link.resolve() != library.resolve():
+        link.unlink(missing_ok=True)
+        link.symlink_to(library)
+    return folder
+
+
+def _libomp() -> Runtime | str:
+    library = next((Path(path) for path in _LIBOMP_PLACES if Path(path).exists()), None)
+    if library is None:
+        return "libomp: not installed (Debian: libomp-19-dev); going on without it"
+    policies = tuple(Setting(policy, {**_HOT_TEAMS, "OMP_WAIT_POLICY": policy}) for policy in ("passive", "active"))
+    return Runtime("libomp", "LLVM's, nested hot teams, better wait policy", library, _as_libgomp(library), policies)
+
+
+def _weft() -> Runtime | str:
+    folder = places.build_dir() / "dropin"
+    library = folder / "libgomp.so.1"
+    if not library.exists():
+        return f"weft: {library} is not built (make build); going on without it"
+    return Runtime("weft", "this checkout's, default settings", library, folder)
+
+
+def from_folder(name: str, folder: Path) -> Runtime | str:
+    """A runtime given on the command line: a folder with a libgomp.so.1 (BOLT, another build of weft)."""
+    library = folder / "libgomp.so.1"
+    if not library.exists():
+        return f"{name}: there is no {library}; going on without it"
+    return Runtime(name, f"from {folder}", library, folder.resolve())
+
+
+def available(also: Mapping[str, Path] | None = None) -> tuple[list[Runtime], list[str]]:
+    """The runtimes that can run here, stock first and weft last, and one line for each that cannot."""
+    found = [_libomp(), *(from_folder(name, folder) for name, folder in (also or {}).items()), _weft()]
+    replacing = [runtime for runtime in found if isinstance(runtime, Runtime)]
+    taken = tuple(runtime.library.resolve() for runtime in replacing if runtime.library)
+    stock = Runtime("libgomp", "GCC's, default settings", None, others=taken)
+    return [stock, *replacing], [line for line in found if isinstance(line, str)]

@@ -1,0 +1,223 @@
+"""`weft run`: becomes the program, with weft's OpenMP runtime before the stock one. Standard library only."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from weft.elf import ElfError
+from weft.paths import DROPIN, DROPIN_FOLDER
+from weft.program import (
+    NOT_EXECUTABLE,
+    NOT_FOUND,
+    Image,
+    ProgramError,
+    find_image,
+    find_obstacles,
+    find_program,
+)
+
+HELP = """\
+Usage: weft run [OPTIONS] [--] PROGRAM [ARGS]...
+
+Runs PROGRAM on weft's OpenMP runtime instead of the one it was built for (GCC's libgomp). PROGRAM is not changed:
+it keeps its arguments, input, output, signals and exit status.
+
+Options:
+  --report       At exit, print on standard error what the runtime did.
+  --workers N    Use N workers (default: one for each CPU that the process may use).
+  --help         Show this text.
+
+A program that weft cannot reach (a static executable, say) is named on standard error, and runs as it is.
+Exit status: PROGRAM's own; 127 if it is not found, 126 if it cannot be executed, 2 for a wrong option,
+125 if weft is not built.
+
+Examples:
+  weft run ./simulation input.dat
+  weft run --report python3 train.py
+  weft run --workers 8 -- ./simulation --verbose
+"""
+
+USAGE_ERROR, WEFT_ERROR = 2, 125
+LLVM_RUNTIME = re.compile(r"lib(omp|iomp5)\b.*\.so")
+
+
+class UsageError(Exception):
+    """The command line of `weft run` makes no sense."""
+
+
+@dataclass
+class Options:
+    program: list[str]
+    report: bool = False
+    workers: int | None = None
+    help: bool = False
+
+
+def parse_workers(text: str) -> int:
+    if re.fullmatch(r"[0-9]{1,9}", text) is None or int(text) == 0:
+        raise UsageError(f"--workers: '{text}' is not a positive whole number")
+    return int(text)
+
+
+def parse_options(arguments: list[str]) -> Options:
+    """Options end at `--` or at the first word that is none: the rest is the program's."""
+    options = Options(program=[])
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if word == "--":
+            break
+        if word in ("--help", "-h"):
+            options.help = True
+        elif word == "--report":
+            options.report = True
+        elif name == "--workers":
+            if not equals and not rest:
+                raise UsageError("--workers: the number is missing")
+            options.workers = parse_workers(value if equals else rest.pop(0))
+        else:
+            raise UsageError(f"unknown option '{word}'; expected --report, --workers N, --help or a program")
+    options.program = rest
+    if not rest and not options.help:
+        raise UsageError("which program? usage: weft run [--report] [--workers N] [--] PROGRAM [ARGS]")
+    return options
+
+
+def say(message: str) -> None:
+    print(f"weft: run: {message}", file=sys.stderr, flush=True)
+
+
+def prepend(entry: str, old: str | None, separator: str) -> str:
+    """The entry before what a search path held, without a second copy of it."""
+    kept = [part for part in (old or "").split(separator) if part != entry] if old else []
+    return separator.join([entry, *kept])
+
+
+def loader_folder() -> Path:
+    """The drop-in's folder under a name that the loader can take.
+
+    LD_PRELOAD is split at blanks and colons, and nothing escapes them; a checkout with such a name is reached
+    through a symbolic link in a private folder.
+    """
+    if not re.search(r"[\s:;$]", str(DROPIN_FOLDER)):
+        return DROPIN_FOLDER
+    private = Path(f"/tmp/weft-{os.getuid()}")
+    private.mkdir(mode=0o700, exist_ok=True)
+    information = private.lstat()
+    if information.st_uid != os.getuid() or information.st_mode & 0o077:
+        raise PermissionError(errno.EPERM, "is not a private folder of yours", str(private))
+    link = private / hashlib.sha256(os.fsencode(DROPIN_FOLDER)).hexdigest()[:16]
+    if not link.is_symlink():
+        fresh = private / f"{link.name}.{os.getpid()}"
+        fresh.symlink_to(DROPIN_FOLDER)
+        fresh.replace(link)
+    return link
+
+
+def environment_for(options: Options) -> dict[str, str]:
+    """The caller's environment with weft put before the stock runtime.
+
+    Both variables are needed: LD_LIBRARY_PATH answers whoever asks for libgomp.so.1, and LD_PRELOAD comes before
+    the copies that Python wheels carry under names of their own.
+    """
+    environment = dict(os.environ)
+    if "LC_CTYPE" in environment and not was_set_at_start("LC_CTYPE"):
+        del environment["LC_CTYPE"]  # Python sets it for itself in the C locale
+    folder = loader_folder()
+    environment["LD_LIBRARY_PATH"] = prepend(str(folder), environment.get("LD_LIBRARY_PATH"), ":")
+    environment["LD_PRELOAD"] = prepend(str(folder / DROPIN.name), environment.get("LD_PRELOAD"), ":")
+    if options.report:
+        environment["WEFT_REPORT"] = "1"
+    if options.workers is not None:
+        environment["WEFT_NUM_WORKERS"] = str(options.workers)
+    return environment
+
+
+def was_set_at_start(variable: str) -> bool:
+    try:
+        start = Path("/proc/self/environ").read_bytes()
+    except OSError:
+        return True
+    return any(entry.startswith(f"{variable}=".encode()) for entry in start.split(b"\0"))
+
+
+def unreached(image: Image) -> tuple[list[str], bool]:
+    """Why weft does not reach this program, and whether its loader would choke on weft's library."""
+    if image.elf is None:
+        return [], False
+    try:
+        obstacles = [obstacle for obstacle in find_obstacles(image.path, image.elf) if obstacle.applies]
+        reasons = [obstacle.reason for obstacle in obstacles]
+        foreign = any(obstacle.foreign for obstacle in obstacles)
+        for library in image.elf.needed:
+            if LLVM_RUNTIME.match(library):
+                reasons.append(f"it uses LLVM's OpenMP runtime ({library}): this version of weft speaks GCC's ABI only")
+    except (ElfError, OSError) as error:
+        return [str(error)], False
+    return reasons, foreign
+
+
+def restore_signals() -> None:
+    """Python ignores some signals for itself; the program gets them as weft's own caller left them."""
+    ignored = int(str(sys._xoptions.get("weft_ignored_signals", "0")) or "0", 16)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        if not ignored >> (number - 1) & 1:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def execute(path: Path, arguments: list[str], environment: dict[str, str]) -> NoReturn:
+    try:
+        os.execve(path, arguments, environment)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC and is_text(path):
+            os.execve("/bin/sh", ["sh", str(path), *arguments[1:]], environment)  # as a shell does
+        missing = error.errno == errno.ENOENT
+        detail = "its interpreter or loader is not found" if missing else error.strerror
+        raise ProgramError(f"{arguments[0]}: {detail}", NOT_FOUND if missing else NOT_EXECUTABLE) from None
+
+
+def is_text(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b"\0" not in file.read(256)
+
+
+def start(options: Options) -> NoReturn:
+    path = find_program(options.program[0])
+    if not DROPIN.exists():
+        raise ProgramError(f"{DROPIN} is not there; run `make build`", WEFT_ERROR)
+    environment = environment_for(options)
+    image = find_image(path)
+    if image.unreadable:
+        say(f"cannot tell whether weft reaches {image.path}: {image.problem}")
+    reasons, foreign = unreached(image)
+    if reasons:
+        say(f"weft does not reach {image.path}: {'; '.join(reasons)}")
+    restore_signals()
+    execute(path, options.program, dict(os.environ) if foreign else environment)
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        options = parse_options(arguments)
+        if options.help:
+            print(HELP, end="")
+            return 0
+        start(options)
+    except UsageError as error:
+        say(str(error))
+        return USAGE_ERROR
+    except ProgramError as error:
+        say(str(error))
+        return error.status
+    except OSError as error:
+        say(f"{error.filename or 'error'}: {error.strerror}")
+        return WEFT_ERROR

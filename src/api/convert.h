@@ -1,0 +1,32 @@
+// Between the handles of the C API and the core: a handle is the address of the core's object.
+#pragma once
+
+#include "core/own_scheduler.h"
+#include "core/pool/pool.h"
+#include "core/runtime.h"
+#include "core/unit.h"
+#include "weft/weft.h"
+
+namespace weft::api {
+
+inline core::Unit* unit_of(weft_unit* handle) { return reinterpret_cast<core::Unit*>(handle); }
+inline const core::Unit* unit_of(const weft_unit* handle) { return reinterpret_cast<const core::Unit*>(handle); }
+inline weft_unit* handle_of(core::Unit* unit) { return reinterpret_cast<weft_unit*>(unit); }
+
+inline core::Pool* pool_of(weft_pool* handle) { return reinterpret_cast<core::Pool*>(handle); }
+inline const core::Pool* pool_of(const weft_pool* handle) { return reinterpret_cast<const core::Pool*>(handle); }
+inline weft_pool* handle_of(core::Pool* pool) { return reinterpret_cast<weft_pool*>(pool); }
+
+inline core::Scheduler* scheduler_of(weft_scheduler* handle) { return reinterpret_cast<core::Scheduler*>(handle); }
+inline weft_scheduler* handle_of(core::Scheduler* scheduler) { return reinterpret_cast<weft_scheduler*>(scheduler); }
+
+inline core::Worker* worker_of(weft_worker* handle) { return reinterpret_cast<core::Worker*>(handle); }
+inline const core::Worker* worker_of(const weft_worker* handle) {
+  return reinterpret_cast<const core::Worker*>(handle);
+}
+inline weft_worker* handle_of(core::Worker* worker) { return reinterpret_cast<weft_worker*>(worker); }
+
+/// How often weft_init() has been called and not been undone.
+extern std::atomic<unsigned> initialised;
+
+}  // namespace weft::api

@@ -1,0 +1,150 @@
+// Schedulers and workers: the C API.
+#include "api/convert.h"
+#include "core/create.h"
+#include "core/scheduler.h"
+#include "os/cpus.h"
+
+using namespace weft;
+using api::handle_of;
+using api::pool_of;
+using api::scheduler_of;
+using api::unit_of;
+using api::worker_of;
+
+namespace {
+
+int check_pools(size_t count, weft_pool* const* pools) {
+  if (count != 0 && pools == nullptr) return WEFT_ERR_ARGUMENT;
+  for (size_t index = 0; index < count; ++index)
+    if (pools[index] == nullptr) return WEFT_ERR_ARGUMENT;
+  return WEFT_OK;
+}
+
+int hand_out(core::Scheduler* made, weft_scheduler** scheduler) {
+  if (made == nullptr) return WEFT_ERR_MEMORY;
+  *scheduler = handle_of(made);
+  return WEFT_OK;
+}
+
+// A scheduler that was put into a pool: runs its pools until they are empty.
+void run_stacked(void* argument) {
+  auto scheduler = static_cast<core::Scheduler*>(argument);
+  if (scheduler->is_custom()) {
+    scheduler->run();
+  } else {
+    for (;;) {
+      core::Worker& worker = *core::this_worker();
+      core::Unit* unit = scheduler->next(worker);
+      if (unit == nullptr) break;
+      core::run_one(worker, *unit);
+    }
+  }
+  scheduler->users.fetch_sub(1, std::memory_order_release);
+}
+
+}  // namespace
+
+extern "C" int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_pool* const* pools,
+                                     weft_scheduler** scheduler) {
+  static_assert(static_cast<int>(core::SchedulerKind::random_ws) == WEFT_RANDOM_WS);
+  if (scheduler == nullptr || count == 0 || kind < WEFT_BASIC || kind > WEFT_RANDOM_WS) return WEFT_ERR_ARGUMENT;
+  if (const int error = check_pools(count, pools); error != WEFT_OK) return error;
+  return hand_out(core::Scheduler::create(static_cast<core::SchedulerKind>(kind), count,
+                                          reinterpret_cast<core::Pool* const*>(pools), nullptr, nullptr, true),
+                  scheduler);
+}
+
+extern "C" int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data, int stateless,
+                                            size_t count, weft_pool* const* pools, weft_scheduler** scheduler) {
+  if (scheduler == nullptr || run == nullptr) return WEFT_ERR_ARGUMENT;
+  if (const int error = check_pools(count, pools); error != WEFT_OK) return error;
+  return hand_out(core::Scheduler::create(core::SchedulerKind::custom, count,
+                                          reinterpret_cast<core::Pool* const*>(pools),
+                                          run, data, stateless != 0),
+                  scheduler);
+}
+
+extern "C" int weft_scheduler_free(weft_scheduler* handle) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  if (scheduler_of(handle)->users.load(std::memory_order_acquire) != 0) return WEFT_ERR_STATE;
+  scheduler_of(handle)->destroy();
+  return WEFT_OK;
+}
+
+extern "C" int weft_scheduler_stops(weft_scheduler* handle) {
+  if (handle == nullptr) return 1;
+  const core::Worker& worker = core::worker_here();
+  const core::Scheduler* scheduler = scheduler_of(handle);
+  // One that was put into a pool has no worker of its own: it stops where its pools are empty.
+  const bool stops = worker.scheduler() == scheduler ? core::scheduler_stops(worker) : !scheduler->has_work();
+  return stops ? 1 : 0;
+}
+
+extern "C" int weft_scheduler_pool(weft_scheduler* handle, size_t index, weft_pool** pool) {
+  if (handle == nullptr || pool == nullptr || index >= scheduler_of(handle)->pool_count()) return WEFT_ERR_ARGUMENT;
+  *pool = handle_of(scheduler_of(handle)->pool(index));
+  return WEFT_OK;
+}
+
+extern "C" int weft_unit_run(weft_unit* unit) {
+  if (unit == nullptr) return WEFT_ERR_ARGUMENT;
+  core::run_one(core::worker_here(), *unit_of(unit));
+  return WEFT_OK;
+}
+
+extern "C" int weft_scheduler_push(weft_pool* pool, weft_scheduler* handle) {
+  if (pool == nullptr || handle == nullptr) return WEFT_ERR_ARGUMENT;
+  core::Worker& worker = core::worker_here();
+  core::Wish wish;
+  wish.technique = core::Technique::roc_l;
+  wish.pool = pool_of(pool);
+  wish.flags = core::UnitFlag::detached;
+  wish.name = "a scheduler";
+  core::Unit* unit = core::make_unit(worker, run_stacked, scheduler_of(handle), wish);
+  if (unit == nullptr) return WEFT_ERR_MEMORY;
+  scheduler_of(handle)->users.fetch_add(1, std::memory_order_relaxed);
+  core::launch(worker, *unit);
+  return WEFT_OK;
+}
+
+// ---------------------------------------------------------------- workers
+
+extern "C" int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker) {
+  if (scheduler == nullptr || worker == nullptr) return WEFT_ERR_ARGUMENT;
+  core::worker_here();  // starts the runtime
+  core::Worker* made = core::start_worker(scheduler_of(scheduler));
+  if (made == nullptr) return WEFT_ERR_LIMIT;
+  scheduler_of(scheduler)->users.fetch_add(1, std::memory_order_relaxed);
+  *worker = handle_of(made);
+  return WEFT_OK;
+}
+
+extern "C" int weft_worker_join(weft_worker* handle) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  core::Worker* worker = worker_of(handle);
+  if (worker->life.load(std::memory_order_acquire) == 0 || worker == core::this_worker()) return WEFT_ERR_STATE;
+  core::Scheduler* scheduler = worker->scheduler();
+  core::join_worker(*worker);
+  scheduler->users.fetch_sub(1, std::memory_order_release);
+  return WEFT_OK;
+}
+
+extern "C" weft_worker* weft_worker_self() { return handle_of(&core::worker_here()); }
+extern "C" unsigned weft_worker_index(const weft_worker* worker) { return worker_of(worker)->index; }
+extern "C" unsigned weft_worker_count() { return core::configured_workers(); }
+
+extern "C" int weft_worker_bind(weft_worker* handle, int cpu) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  return os::bind_klt(worker_of(handle)->klt.load(std::memory_order_relaxed), cpu) ? WEFT_OK : WEFT_ERR_ARGUMENT;
+}
+
+extern "C" int weft_worker_set_scheduler(weft_worker* handle, weft_scheduler* scheduler) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  core::Worker* worker = worker_of(handle);
+  // Only its own KLT writes what a worker holds.
+  if (worker != core::this_worker()) return WEFT_ERR_STATE;
+  if (worker->scheduler() != nullptr) worker->scheduler()->users.fetch_sub(1, std::memory_order_release);
+  worker->own_scheduler.store(scheduler_of(scheduler), std::memory_order_relaxed);
+  if (worker->scheduler() != nullptr) worker->scheduler()->users.fetch_add(1, std::memory_order_relaxed);
+  return WEFT_OK;
+}

@@ -1,0 +1,310 @@
+// Units: the C API. What a handle means is the core's; here arguments are looked at.
+#include <cstdlib>
+
+#include "api/convert.h"
+#include "arch/context.h"
+#include "base/panic.h"
+#include "core/create.h"
+#include "core/extras.h"
+#include "core/scheduler.h"
+#include "core/technique/choice.h"
+#include "core/technique/start.h"
+#include "core/timer.h"
+#include "os/clock.h"
+
+using namespace weft;
+using api::handle_of;
+using api::unit_of;
+
+namespace {
+
+constexpr std::size_t smallest_own_stack = 4096;
+
+static_assert(static_cast<int>(core::Technique::c_roc_e) == WEFT_C_ROC_E);
+static_assert(static_cast<int>(core::Technique::sc) == WEFT_SC);
+
+bool needs_stateless_scheduler(weft_technique technique) {
+  return technique == WEFT_SS || technique == WEFT_SS_L || technique == WEFT_SC;
+}
+
+// What the attributes ask for; an error if they contradict each other.
+int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool detached, core::Wish& wish) {
+  if (detached) wish.flags |= core::UnitFlag::detached;
+  if (worker.scheduler() != nullptr && worker.scheduler()->pool_count() != 0) wish.pool = worker.scheduler()->pool(0);
+  if (attr == nullptr) return WEFT_OK;
+  if (attr->technique < WEFT_AUTO || attr->technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
+  if ((attr->flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
+  if (attr->technique == WEFT_STACKLESS && (attr->flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
+  if (attr->stack != nullptr && attr->stack_size < smallest_own_stack) return WEFT_ERR_ARGUMENT;
+  if (attr->stack_size > std::size_t{1} << 40U) return WEFT_ERR_ARGUMENT;
+  // They run on the stacks of schedulers, which are all of one size.
+  if (attr->technique == WEFT_SC && (attr->stack_size != 0 || attr->stack != nullptr)) return WEFT_ERR_ARGUMENT;
+  if (needs_stateless_scheduler(attr->technique) && worker.scheduler() != nullptr && !worker.scheduler()->stateless())
+    return WEFT_ERR_SCHEDULER;
+  wish.technique = static_cast<core::Technique>(attr->technique);
+  wish.stack_size = attr->stack_size;
+  wish.stack = attr->stack;
+  if (attr->pool != nullptr) wish.pool = api::pool_of(attr->pool);
+  wish.priority = attr->priority;
+  wish.name = attr->name;
+  if ((attr->flags & WEFT_OWN_TLS) != 0) wish.flags |= core::UnitFlag::wants_identity;
+  return WEFT_OK;
+}
+
+// The calling unit, if it may wait.
+int check_waiter() {
+  return core::may_wait(core::this_unit()) ? WEFT_OK : WEFT_ERR_STACKLESS;
+}
+
+bool is_child_first(core::Technique technique) { return technique >= core::Technique::c_full; }
+
+}  // namespace
+
+extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
+  if (entry == nullptr) return WEFT_ERR_ARGUMENT;
+  core::Worker& worker = core::worker_here();
+  core::Wish wish;
+  if (const int error = read_attributes(worker, attr, unit == nullptr, wish); error != WEFT_OK) return error;
+  core::Unit* made = core::make_unit(worker, entry, argument, wish);
+  if (made == nullptr) return WEFT_ERR_MEMORY;
+  if (unit != nullptr) *unit = handle_of(made);
+  if (is_child_first(wish.technique))
+    core::run_child_first(worker, *made);
+  else
+    core::launch(worker, *made);
+  return WEFT_OK;
+}
+
+extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
+                                     const weft_unit_attr* attr, weft_unit** units) {
+  if (entry == nullptr || (attr != nullptr && (is_child_first(static_cast<core::Technique>(attr->technique)) || attr->stack != nullptr)))
+    return WEFT_ERR_ARGUMENT;
+  if (count == 0) return WEFT_OK;
+  core::Worker& worker = core::worker_here();
+  core::Wish wish;
+  if (const int error = read_attributes(worker, attr, units == nullptr, wish); error != WEFT_OK) return error;
+  core::Unit* first = nullptr;
+  core::Unit* last = nullptr;
+  for (size_t index = 0; index < count; ++index) {
+    core::Unit* made =
+        core::make_unit(worker, entry, arguments != nullptr ? arguments[index] : nullptr, wish);
+    if (made == nullptr) {
+      while (first != nullptr) {
+        core::Unit* next = first->next;
+        core::free_unit(worker, *first);
+        first = next;
+      }
+      return WEFT_ERR_MEMORY;
+    }
+    if (last != nullptr)
+      last->next = made;
+    else
+      first = made;
+    last = made;
+    if (units != nullptr) units[index] = handle_of(made);
+  }
+  core::launch_all(worker, first, last, count);
+  return WEFT_OK;
+}
+
+extern "C" int weft_unit_join(weft_unit* handle) {
+  core::Unit* unit = unit_of(handle);
+  if (unit == nullptr) return WEFT_ERR_ARGUMENT;
+  if (core::is_done(*unit)) return WEFT_OK;
+  if (unit == &core::this_unit()) return WEFT_ERR_ARGUMENT;
+  if (const int error = check_waiter(); error != WEFT_OK) return error;
+  const bool is_private = unit->pool != nullptr && unit->pool->access() == core::Access::priv;
+  if (is_private && unit->worker != core::this_worker()) return WEFT_ERR_ACCESS;
+  core::wait_for_end(*unit);
+  return WEFT_OK;
+}
+
+extern "C" int weft_unit_join_many(size_t count, weft_unit* const* units) {
+  if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
+  for (size_t index = 0; index < count; ++index)
+    if (const int error = weft_unit_join(units[index]); error != WEFT_OK) return error;
+  return WEFT_OK;
+}
+
+extern "C" int weft_unit_free(weft_unit* handle) {
+  if (const int error = weft_unit_join(handle); error != WEFT_OK) return error;
+  core::free_unit(core::worker_here(), *unit_of(handle));
+  return WEFT_OK;
+}
+
+extern "C" int weft_unit_free_many(size_t count, weft_unit* const* units) {
+  if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
+  for (size_t index = 0; index < count; ++index)
+    if (const int error = weft_unit_free(units[index]); error != WEFT_OK) return error;
+  return WEFT_OK;
+}
+
+extern "C" int weft_unit_detach(weft_unit* handle) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  return core::detach(*unit_of(handle)) ? WEFT_OK : WEFT_ERR_STATE;
+}
+
+extern "C" int weft_unit_revive(weft_unit* handle, void (*entry)(void*), void* argument) {
+  core::Unit* unit = unit_of(handle);
+  if (unit == nullptr || entry == nullptr) return WEFT_ERR_ARGUMENT;
+  if (!core::is_done(*unit)) return WEFT_ERR_STATE;
+  core::renew(*unit, entry, argument);
+  core::launch(core::worker_here(), *unit);
+  return WEFT_OK;
+}
+
+extern "C" weft_unit* weft_unit_self() {
+  core::Worker* worker = core::this_worker();
+  if (worker == nullptr || worker->current == nullptr || worker->current->root) return nullptr;
+  return handle_of(worker->current);
+}
+
+extern "C" void weft_unit_exit() {
+  core::Unit& unit = core::this_unit();
+  if (unit.root || !core::may_wait(unit) || !core::has_flag(unit, core::UnitFlag::free_standing))
+    base::panic("weft_unit_exit: only a unit with a stack can exit");
+  core::exit_unit(unit);
+}
+
+extern "C" int weft_unit_cancel(weft_unit* handle) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  unit_of(handle)->flags.fetch_or(core::UnitFlag::cancelled, std::memory_order_relaxed);
+  return WEFT_OK;
+}
+
+extern "C" void weft_cancel_point() {
+  core::Unit& unit = core::this_unit();
+  if (!unit.root && core::may_wait(unit) && core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
+}
+
+extern "C" int weft_yield() {
+  if (const int error = check_waiter(); error != WEFT_OK) return error;
+  weft_cancel_point();
+  core::yield();
+  return WEFT_OK;
+}
+
+extern "C" weft_state weft_unit_state(const weft_unit* handle) {
+  switch (unit_of(handle)->state.load(std::memory_order_acquire)) {
+    case core::UnitState::created:
+      return WEFT_CREATED;
+    case core::UnitState::ready:
+      return WEFT_READY;
+    case core::UnitState::running:
+    case core::UnitState::suspending:
+      return WEFT_RUNNING;
+    case core::UnitState::suspended:
+      return WEFT_SUSPENDED;
+    case core::UnitState::done:
+      return WEFT_DONE;
+  }
+  return WEFT_DONE;
+}
+
+extern "C" const char* weft_unit_name(const weft_unit* handle) {
+  const char* name = unit_of(handle)->name;
+  return name != nullptr ? name : "";
+}
+
+extern "C" int weft_unit_set_name(weft_unit* handle, const char* name) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  unit_of(handle)->name = name;
+  return WEFT_OK;
+}
+
+extern "C" weft_technique weft_unit_technique(const weft_unit* handle) {
+  return static_cast<weft_technique>(unit_of(handle)->technique);
+}
+
+extern "C" int weft_unit_get_statistics(const weft_unit* handle, weft_unit_statistics* statistics) {
+  if (handle == nullptr || statistics == nullptr) return WEFT_ERR_ARGUMENT;
+  const core::Unit& unit = *unit_of(handle);
+  *statistics = {unit.starts, unit.deviations, unit.moves};
+  return WEFT_OK;
+}
+
+extern "C" int weft_auto_choice(void (*entry)(void*), weft_choice* choice) {
+  if (entry == nullptr || choice == nullptr) return WEFT_ERR_ARGUMENT;
+  const core::Choice known = core::known_of(core::worker_here(), entry);
+  *choice = {static_cast<weft_technique>(known.technique), known.units, known.deviated};
+  return WEFT_OK;
+}
+
+extern "C" const char* weft_technique_name(weft_technique technique) {
+  static const char* const names[] = {"auto", "Stackless", "Full",   "Full-L",   "RoC",   "RoC-L", "SS",
+                                      "SS-L", "SC",        "C-Full", "C-Full-E", "C-RoC", "C-RoC-E"};
+  return technique >= WEFT_AUTO && technique <= WEFT_C_ROC_E ? names[technique] : "unknown";
+}
+
+extern "C" int weft_unit_migrate(weft_unit* handle, weft_pool* pool) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  unit_of(handle)->pool = api::pool_of(pool);
+  return WEFT_OK;
+}
+
+// ---------------------------------------------------------------- unit-local keys
+
+namespace {
+
+int answer(core::KeyAnswer given) {
+  switch (given) {
+    case core::KeyAnswer::ok:
+      return WEFT_OK;
+    case core::KeyAnswer::no_such_key:
+      return WEFT_ERR_ARGUMENT;
+    case core::KeyAnswer::no_memory:
+      return WEFT_ERR_MEMORY;
+    case core::KeyAnswer::not_for_this_unit:
+      return WEFT_ERR_STATE;
+  }
+  return WEFT_ERR_STATE;
+}
+
+}  // namespace
+
+static_assert(core::most_keys == WEFT_KEYS_MAX);
+
+extern "C" int weft_key_create(void (*destructor)(void*), weft_key* key) {
+  if (key == nullptr) return WEFT_ERR_ARGUMENT;
+  core::Key made{};
+  if (!core::create_key(destructor, made)) return WEFT_ERR_LIMIT;
+  *key = {made.index, made.generation};
+  return WEFT_OK;
+}
+
+extern "C" int weft_key_delete(weft_key key) {
+  return core::delete_key({key.index, key.generation}) ? WEFT_OK : WEFT_ERR_ARGUMENT;
+}
+
+extern "C" int weft_key_set(weft_key key, void* value) {
+  return answer(core::set_value({key.index, key.generation}, value));
+}
+
+extern "C" int weft_key_get(weft_key key, void** value) {
+  if (value == nullptr) return WEFT_ERR_ARGUMENT;
+  return answer(core::get_value({key.index, key.generation}, value));
+}
+
+// ---------------------------------------------------------------- waiting
+
+extern "C" int weft_suspend() {
+  core::Unit& unit = core::this_unit();
+  if (const int error = check_waiter(); error != WEFT_OK) return error;
+  if (!core::has_flag(unit, core::UnitFlag::free_standing)) return WEFT_ERR_STATE;
+  core::wait_for_grant(unit);
+  return WEFT_OK;
+}
+
+extern "C" int weft_resume(weft_unit* handle) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  core::Unit& unit = *unit_of(handle);
+  if (core::is_done(unit)) return WEFT_ERR_STATE;
+  return core::grant(unit) ? WEFT_OK : WEFT_ERR_STATE;
+}
+
+extern "C" int weft_sleep(uint64_t nanoseconds) {
+  if (const int error = check_waiter(); error != WEFT_OK) return error;
+  const std::uint64_t now = os::now_ns();
+  core::sleep_until(nanoseconds < UINT64_MAX - now ? now + nanoseconds : UINT64_MAX);
+  return WEFT_OK;
+}

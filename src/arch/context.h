@@ -1,0 +1,66 @@
+// Contexts: what a suspended flow of control is. The contract that each folder of src/arch fulfils.
+//
+// A context is a stack pointer; everything else that the ABI tells a callee to preserve (general
+// registers, and the control bits of the floating-point units) lies on that stack.
+//
+// Two ways to start a function on a stack of its own, as in the dissertation:
+//   start_roc  (Fig. 3.11, "return on completion"): the caller's registers are saved, then the
+//              function is *called*. If nobody has resumed the caller meanwhile, the function's own
+//              epilogue has restored the registers, so the way back is one return.
+//   start_full (Fig. 2.4): the function never returns to the caller by itself; when it returns, the
+//              finish routine is entered on the function's stack.
+// A unit that was started by start_roc and deviates (its caller is resumed before it is done) must
+// have its way back changed once: divert_return().
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+/// Saves the current context in *save and resumes `to`, where the switch (or start) that saved it
+/// returns `value`. Returns the value passed by whoever resumes this context.
+std::intptr_t weft_context_switch(void** save, void* to, std::intptr_t value);
+
+/// Resumes `to` without saving anything.
+[[noreturn]] void weft_context_jump(void* to, std::intptr_t value);
+
+/// Saves the current context in *save and calls entry(argument) on the stack that ends at `top`
+/// (16-byte aligned). Returns 0 when entry has returned and nobody resumed *save in the meantime;
+/// otherwise the value that the resumer passed.
+std::intptr_t weft_context_start_roc(void** save, void* top, void (*entry)(void*), void* argument);
+
+/// The same, except that when entry returns weft_unit_finish() is entered on its stack.
+std::intptr_t weft_context_start_full(void** save, void* top, void (*entry)(void*), void* argument);
+
+/// Saves the current context in *save and calls entry(argument) on the same stack. Returns 0 when it has returned;
+/// otherwise the value passed by whoever resumed *save, in which case what entry had on this stack is lost.
+std::intptr_t weft_context_call_saved(void** save, void (*entry)(void*), void* argument);
+
+/// Calls entry(argument) on the stack that ends at `top`, and saves nothing (dissertation, Fig. 3.13): once the
+/// caller's frame is gone, the way back must have been changed by divert_return().
+void weft_context_start_ss(void* top, void (*entry)(void*), void* argument);
+
+/// Calls entry(argument) on the stack that ends at `top`, as one flow of control with the caller:
+/// unwinding goes through, and the caller must not run before the call has returned.
+void weft_context_call_on(void* top, void (*entry)(void*), void* argument);
+
+/// Where a diverted return arrives; not to be called.
+void weft_context_diverted();
+
+/// Provided by the core: entered on the unit's own stack when it is done and cannot simply return.
+[[noreturn]] void weft_unit_finish();
+}
+
+namespace weft::arch {
+
+/// Bytes below `top` in which start_roc and start_ss keep the return address of the function it called.
+inline constexpr std::intptr_t return_slot_offset = -24;
+
+/// Makes the function that was called by start_roc or start_ss on the stack ending at `top` return into
+/// weft_unit_finish() instead of into its (stale) caller. Once is enough; again does no harm.
+inline void divert_return(void* top) {
+  auto slot = reinterpret_cast<void**>(static_cast<char*>(top) + return_slot_offset);
+  *slot = reinterpret_cast<void*>(&weft_context_diverted);
+}
+
+}  // namespace weft::arch

@@ -1,0 +1,18 @@
+// One-line messages: the only way in which weft speaks to a user from inside a process.
+#pragma once
+
+namespace weft::base {
+
+/// Writes `weft: ` and the formatted text as one line to stderr with a single write(2).
+/// Any thread; async-signal-safe as far as the conversions used are (integers, strings).
+[[gnu::format(printf, 1, 2)]] void warn(const char* format, ...);
+
+/// As warn(), then ends the process at once with exit status 1 (no atexit handlers run: the
+/// state that they would walk is what has just been found broken).
+[[noreturn, gnu::format(printf, 1, 2)]] void panic(const char* format, ...);
+
+/// True for the first caller only: of several threads that find at once that the process cannot go
+/// on, one says so. The others should wait for the end. Async-signal-safe.
+bool first_to_end();
+
+}  // namespace weft::base

@@ -1,0 +1,129 @@
+// Each unit that has set a value has a table of its own, grown to the highest key it has used. A value belongs to
+// the generation of the key under which it was set, so that those of a deleted key are not seen under its successor.
+#include "core/extras.h"
+
+#include <atomic>
+#include <cstdlib>
+
+#include "core/create.h"
+#include "core/scheduler.h"
+#include "core/spinlock.h"
+
+namespace weft::core {
+namespace {
+
+struct Registered {
+  std::atomic<std::uint32_t> generation{0};  // odd: in use
+  void (*destructor)(void*) = nullptr;
+};
+
+struct Value {
+  void* value;
+  std::uint32_t generation;
+};
+
+struct Table {
+  std::uint32_t count;
+  Value values[1];  // `count` of them
+};
+
+Spinlock registry_lock;
+Registered keys[most_keys];
+
+bool exists(Key key) {
+  return key.index < most_keys && key.generation % 2 == 1 &&
+         keys[key.index].generation.load(std::memory_order_acquire) == key.generation;
+}
+
+// Where the calling unit keeps its table; nullptr: it is a face's own unit.
+void** table_place(Worker& worker) {
+  Unit& unit = *worker.current;
+  if (unit.root) return &worker.root_extras;
+  return has_flag(unit, UnitFlag::free_standing) ? &unit.face : nullptr;
+}
+
+Table* grow(Table* table, std::uint32_t wanted) {
+  const std::uint32_t before = table != nullptr ? table->count : 0;
+  std::uint32_t count = before != 0 ? before : 4;
+  while (count < wanted) count *= 2;
+  auto grown = static_cast<Table*>(std::realloc(table, sizeof(Table) + (count - 1) * sizeof(Value)));
+  if (grown == nullptr) return nullptr;
+  for (std::uint32_t index = before; index < count; ++index) grown->values[index] = Value{nullptr, 0};
+  grown->count = count;
+  return grown;
+}
+
+void end_table(void** place) {
+  // Destructors may set values again; as often as pthread_key_create(3) is obliged to, not for ever.
+  constexpr unsigned rounds = 4;
+  bool any = true;
+  for (unsigned round = 0; any && round < rounds; ++round) {
+    any = false;
+    for (std::uint32_t index = 0; index < static_cast<Table*>(*place)->count; ++index) {
+      Value& value = static_cast<Table*>(*place)->values[index];
+      const Key key{index, value.generation};
+      if (value.value == nullptr || !exists(key)) continue;
+      void* ended = value.value;
+      value.value = nullptr;
+      any = true;
+      if (keys[index].destructor != nullptr) keys[index].destructor(ended);
+    }
+  }
+  std::free(*place);
+  *place = nullptr;
+}
+
+}  // namespace
+
+bool create_key(void (*destructor)(void*), Key& key) {
+  SpinGuard guard(registry_lock);
+  for (std::uint32_t index = 0; index < most_keys; ++index) {
+    const std::uint32_t generation = keys[index].generation.load(std::memory_order_relaxed);
+    if (generation % 2 == 1) continue;
+    keys[index].destructor = destructor;
+    keys[index].generation.store(generation + 1, std::memory_order_release);
+    key = Key{index, generation + 1};
+    return true;
+  }
+  return false;
+}
+
+bool delete_key(Key key) {
+  SpinGuard guard(registry_lock);
+  if (!exists(key)) return false;
+  keys[key.index].generation.store(key.generation + 1, std::memory_order_release);
+  return true;
+}
+
+KeyAnswer set_value(Key key, void* value) {
+  if (!exists(key)) return KeyAnswer::no_such_key;
+  void** place = table_place(worker_here());
+  if (place == nullptr) return KeyAnswer::not_for_this_unit;
+  auto table = static_cast<Table*>(*place);
+  if (table == nullptr || key.index >= table->count) {
+    table = grow(table, key.index + 1);
+    if (table == nullptr) return KeyAnswer::no_memory;
+    *place = table;
+  }
+  table->values[key.index] = Value{value, key.generation};
+  return KeyAnswer::ok;
+}
+
+KeyAnswer get_value(Key key, void** value) {
+  if (!exists(key)) return KeyAnswer::no_such_key;
+  void** place = table_place(worker_here());
+  if (place == nullptr) return KeyAnswer::not_for_this_unit;
+  auto table = static_cast<Table*>(*place);
+  const bool there =
+      table != nullptr && key.index < table->count && table->values[key.index].generation == key.generation;
+  *value = there ? table->values[key.index].value : nullptr;
+  return KeyAnswer::ok;
+}
+
+void end_extras(Unit& unit) { end_table(&unit.face); }
+
+void end_root_extras(Worker& worker) {
+  if (worker.root_extras != nullptr) end_table(&worker.root_extras);
+}
+
+}  // namespace weft::core

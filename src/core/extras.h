@@ -1,0 +1,29 @@
+// Unit-local values, by key: for units that were created one by one, and for roots.
+#pragma once
+
+#include <cstdint>
+
+#include "core/unit.h"
+
+namespace weft::core {
+
+inline constexpr unsigned most_keys = 256;
+
+struct Key {
+  std::uint32_t index;
+  std::uint32_t generation;
+};
+
+/// False: all keys are in use.
+bool create_key(void (*destructor)(void*), Key& key);
+/// False: there is no such key.
+bool delete_key(Key key);
+
+enum class KeyAnswer { ok, no_such_key, no_memory, not_for_this_unit };
+KeyAnswer set_value(Key key, void* value);
+KeyAnswer get_value(Key key, void** value);
+
+/// Runs the destructors of the calling root's values, and forgets them.
+void end_root_extras(struct Worker& worker);
+
+}  // namespace weft::core

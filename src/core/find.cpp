@@ -1,0 +1,207 @@
+#include "core/find.h"
+
+#include "core/idle.h"
+#include "core/runtime.h"
+#include "core/scheduler.h"
+#include "os/clock.h"
+
+namespace weft::core {
+namespace {
+
+const Share* scope_of(const Worker& worker) { return worker.lends_within.load(std::memory_order_relaxed); }
+
+bool may_run(const Share* scope, const Unit& unit) {
+  return scope == nullptr || (unit.scope != nullptr && unit.scope->lies_within(scope));
+}
+
+// The unit, or nullptr if the worker may not run it: then it is for the others, who find it at `owner`.
+Unit* unless_out_of_scope(const Worker& worker, Worker& owner, Unit* unit) {
+  if (unit == nullptr || may_run(scope_of(worker), *unit)) [[likely]]
+    return unit;
+  const Share* scope = unit->scope;
+  owner.aside.put(unit);
+  notify(scope);
+  return nullptr;
+}
+
+// The units of an inbox, oldest first, become ready units of the worker; returns one of them.
+Unit* unpack(Worker& worker, Unit* chain) {
+  if (chain == nullptr) return nullptr;
+  Unit* first = chain;
+  chain = chain->next;
+  // Pushed newest first, so that pop() hands them out in the order in which they came.
+  Unit* reversed = nullptr;
+  while (chain != nullptr) {
+    Unit* next = chain->next;
+    chain->next = reversed;
+    reversed = chain;
+    chain = next;
+  }
+  if (reversed == nullptr) return first;
+  for (; reversed != nullptr;) {
+    Unit* next = reversed->next;
+    worker.deque.push(reversed);
+    reversed = next;
+  }
+  // While they were in hand here, a worker that went to sleep could not see them.
+  notify();
+  return first;
+}
+
+// The oldest unit of the inbox alone; the others stay there, in their order.
+Unit* take_oldest(Inbox& inbox) {
+  Unit* oldest = inbox.take_all();
+  if (oldest == nullptr || oldest->next == nullptr) return oldest;
+  Unit* second = oldest->next;
+  Unit* newest = nullptr;
+  for (Unit* unit = second; unit != nullptr;) {
+    Unit* next = unit->next;
+    unit->next = newest;
+    newest = unit;
+    unit = next;
+  }
+  inbox.put(newest, second);
+  notify();  // while they were in hand, a worker that went to sleep could not see them
+  return oldest;
+}
+
+// Units that keep resuming each other here must not keep the others waiting for ever: now and then it
+// is the turn of the deque's oldest, or of the inbox's. Not often: where units create units and wait
+// for them, each oldest one opens up a further tree, with stacks of its own.
+Unit* next_in_turn(Worker& worker) {
+  constexpr unsigned turns = 61;  // between two looks at the clock
+  constexpr std::uint64_t interval_ns = 5ULL * 1000 * 1000;
+  if (++worker.turns % turns != 0) [[likely]]
+    return nullptr;
+  const std::uint64_t now = os::now_ns();
+  if (now - worker.last_turn < interval_ns) return nullptr;
+  worker.last_turn = now;
+  worker.turn_of_inbox = !worker.turn_of_inbox;
+  Unit* unit = worker.turn_of_inbox ? take_oldest(worker.inbox) : worker.deque.steal();
+  if (unit == nullptr) unit = worker.turn_of_inbox ? worker.deque.steal() : take_oldest(worker.inbox);
+  return unit;
+}
+
+std::uint32_t next_random(Worker& worker) {
+  // xorshift32 (Marsaglia, "Xorshift RNGs", 2003)
+  std::uint32_t x = worker.random;
+  x ^= x << 13U;
+  x ^= x >> 17U;
+  x ^= x << 5U;
+  return worker.random = x;
+}
+
+Share* shared_work(const Worker& victim, const Share* scope) {
+  // The outermost comes first: it holds the most work per claim.
+  for (auto& place : victim.published) {
+    Share* share = place.load(std::memory_order_acquire);
+    if (share != nullptr && share->has_work() && share->lies_within(scope)) return share;
+  }
+  if (victim.overflowing.load(std::memory_order_acquire) == 0) return nullptr;
+  SpinGuard guard(victim.overflow_lock);
+  for (Share* share = victim.overflow; share != nullptr; share = share->next_in_overflow)
+    if (share->has_work() && share->lies_within(scope)) return share;
+  return nullptr;
+}
+
+// look(Worker&) returns what it found; the first that is something ends the round.
+template <class Look>
+auto for_each_worker(unsigned start, Look look) -> decltype(look(*runtime.worker_at[0].load())) {
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned step = 0; step < slots; ++step) {
+    unsigned index = start % slots + step;
+    if (index >= slots) index -= slots;
+    Worker* victim = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (victim == nullptr || victim->scheduler() != nullptr) continue;
+    if (auto found = look(*victim)) return found;
+  }
+  return {};
+}
+
+bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() || !worker.inbox.looks_empty(); }
+
+bool any_work_within(const Share* scope) {
+  return for_each_worker(0, [scope](const Worker& victim) {
+    return has_ready_units(victim) || (scope == nullptr && !victim.aside.looks_empty()) ||
+           shared_work(victim, scope) != nullptr;
+  });
+}
+
+}  // namespace
+
+Unit* next_local(Worker& worker) {
+  for (;;) {
+    Unit* unit = next_in_turn(worker);
+    if (unit == nullptr) unit = worker.deque.pop();
+    if (unit == nullptr) unit = unpack(worker, worker.inbox.take_all());
+    if (unit == nullptr) return nullptr;
+    unit = unless_out_of_scope(worker, worker, unit);
+    if (unit != nullptr) return unit;
+  }
+}
+
+void reconsider_aside(Worker& worker) {
+  for (Unit* unit = worker.aside.take_all(); unit != nullptr;) {
+    Unit* next = unit->next;
+    worker.inbox.put(unit);
+    unit = next;
+  }
+}
+
+Found search(Worker& worker) {
+  const Share* scope = scope_of(worker);
+  const unsigned start = next_random(worker);
+  Found found =
+      for_each_worker(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
+  if (found) return found;
+  return for_each_worker(start, [&](Worker& victim) -> Found {
+    Unit* unit = nullptr;
+    if (&victim != &worker) {
+      unit = victim.deque.looks_empty() ? nullptr : victim.deque.steal();
+      if (unit == nullptr) unit = unpack(worker, victim.inbox.take_all());
+      unit = unless_out_of_scope(worker, victim, unit);
+    }
+    if (unit == nullptr && scope == nullptr) unit = unpack(worker, victim.aside.take_all());
+    if (unit != nullptr) ++worker.counters.steals;
+    return {unit, nullptr};
+  });
+}
+
+bool any_work(const Worker& worker) { return any_work_within(scope_of(worker)); }
+bool any_work() { return any_work_within(nullptr); }
+
+bool offers_work(const Worker& worker) {
+  return has_ready_units(worker) || !worker.aside.looks_empty() || shared_work(worker, nullptr) != nullptr;
+}
+
+void publish(Worker& worker, Share& share) {
+  share.published_by = &worker;
+  for (auto& candidate : worker.published) {
+    if (candidate.load(std::memory_order_relaxed) != nullptr) continue;
+    share.place = &candidate;
+    candidate.store(&share, std::memory_order_release);
+    return;
+  }
+  share.place = nullptr;
+  SpinGuard guard(worker.overflow_lock);
+  share.next_in_overflow = worker.overflow;
+  worker.overflow = &share;
+  worker.overflowing.fetch_add(1, std::memory_order_release);
+}
+
+void unpublish(Share& share) {
+  Worker* worker = share.published_by;
+  if (worker == nullptr) return;
+  share.published_by = nullptr;
+  if (share.place != nullptr) {
+    share.place->store(nullptr, std::memory_order_release);
+    return;
+  }
+  SpinGuard guard(worker->overflow_lock);
+  Share** link = &worker->overflow;
+  while (*link != &share) link = &(*link)->next_in_overflow;
+  *link = share.next_in_overflow;
+  worker->overflowing.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace weft::core

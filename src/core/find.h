@@ -1,0 +1,33 @@
+// Finding work: in the worker's own pools, in the shares that others publish, in the pools of others.
+//
+// A root that waits may lend its KLT only to what lies within a share (Worker::lends_within). What it
+// comes across and may not run, it puts aside where it found it; the others take it from there.
+#pragma once
+
+#include "core/unit.h"
+#include "core/worker.h"
+
+namespace weft::core {
+
+struct Found {
+  Unit* unit = nullptr;
+  Share* share = nullptr;
+  explicit operator bool() const { return unit != nullptr || share != nullptr; }
+};
+
+/// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
+Unit* next_local(Worker& worker);
+
+/// What was put aside at the worker may lie within what its root waits for now.
+void reconsider_aside(Worker& worker);
+
+/// Something that another worker offers.
+Found search(Worker& worker);
+
+/// Whether a search on the worker would find something (a hint), whatever the caller is.
+bool any_work(const Worker& worker);
+
+/// Whether anybody offers anything, `scope` aside.
+bool any_work();
+
+}  // namespace weft::core

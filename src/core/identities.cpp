@@ -1,0 +1,95 @@
+#include "core/identities.h"
+
+#include "base/panic.h"
+
+namespace weft::core {
+
+bool identities_enabled = !sanitizer::active;
+
+namespace {
+
+constexpr unsigned most_spares = 32;
+
+Spinlock shared_lock;
+os::Identity* shared_spares = nullptr;
+std::atomic<bool> told{false};
+
+os::Identity* take_shared() {
+  SpinGuard guard(shared_lock);
+  os::Identity* identity = shared_spares;
+  if (identity != nullptr) shared_spares = identity->next;
+  return identity;
+}
+
+}  // namespace
+
+os::Identity* take_identity(Worker& worker) {
+  if (os::Identity* identity = worker.spares; identity != nullptr) {
+    worker.spares = identity->next;
+    --worker.spare_count;
+    return identity;
+  }
+  if (os::Identity* identity = take_shared(); identity != nullptr) return identity;
+  os::Identity* identity = os::create_lender();
+  if (identity == nullptr && !told.exchange(true, std::memory_order_relaxed))
+    base::warn(
+        "no further thread can be had (limit on processes: ulimit -u, pids.max): some threads of the program share "
+        "thread-local storage (errno, __thread, threadprivate) with others while they wait");
+  return identity;
+}
+
+void give_identity(Worker& worker, os::Identity* identity) {
+  if (worker.spare_count < most_spares) {
+    identity->next = worker.spares;
+    worker.spares = identity;
+    ++worker.spare_count;
+    return;
+  }
+  SpinGuard guard(shared_lock);
+  identity->next = shared_spares;
+  shared_spares = identity;
+}
+
+void end_identity(Worker& worker, os::Identity* identity) {
+  if (identity->lent_by_sleeper)
+    os::end_lender(identity);
+  else
+    give_identity(worker, identity);  // of a KLT that lives on
+}
+
+bool ensure_own_identity(Worker& worker) {
+  worker.own = take_identity(worker);
+  return worker.own != nullptr;
+}
+
+void keep_identity(Worker& worker, Unit& unit) {
+  if (!identities_enabled || runs_on_any_identity(unit)) return;
+  if (unit.identity == nullptr && worker.own != nullptr) {
+    // A KLT of weft's schedules on its own; a root can do without until it runs the next unit.
+    const bool is_root = worker.root_unit.identity != nullptr;
+    os::Identity* another = is_root ? nullptr : take_identity(worker);
+    if (another != nullptr || is_root) {
+      unit.identity = worker.own;
+      worker.own = another;
+      ++worker.counters.promoted_to_identity;
+    }
+  }
+  install_home(worker);
+}
+
+void drop_identity(Worker& worker, Unit& unit) {
+  if (!identities_enabled || runs_on_any_identity(unit)) return;
+  install_home(worker);
+  if (unit.identity != nullptr && !unit.keeps_identity) {
+    give_identity(worker, unit.identity);
+    unit.identity = nullptr;
+  }
+}
+
+void forget_identities() {
+  shared_lock.unlock();
+  shared_spares = nullptr;
+  told.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,76 @@
+// Which identity a worker runs on (rung 3; the rule itself stands in os/identity.h).
+//
+// Invariants, at every point where another KLT can see the change:
+//   - the scheduler of a KLT of weft's runs on `own`; that of a root on the root's native identity,
+//     which nobody else ever installs, so that a signal that arrives while it idles finds the thread
+//     that the program knows;
+//   - an identity that a suspended unit keeps is installed nowhere.
+// Where no lender can be had, units go without: they see the thread-local storage of whichever
+// worker runs them. That is said once on stderr.
+#pragma once
+
+#include "core/sanitizer.h"
+#include "core/worker.h"
+
+namespace weft::core {
+
+/// False: rung 3 is off (WEFT_IDENTITY=0, sanitizer builds).
+extern bool identities_enabled;
+
+inline void install(Worker& worker, os::Identity* identity) {
+  if (worker.installed == identity) return;
+  worker.installed = identity;
+  *arch::thread_word_of(identity->thread_pointer) = &worker;
+  arch::set_thread_pointer(identity->thread_pointer);
+}
+
+/// A free-standing unit that asks for none sees the thread-local storage of the worker that it runs on.
+inline bool runs_on_any_identity(const Unit& unit) {
+  constexpr std::uint8_t both = UnitFlag::free_standing | UnitFlag::wants_identity;
+  return (unit.flags.load(std::memory_order_relaxed) & both) == UnitFlag::free_standing;
+}
+
+/// A free identity, from the worker's cache, from the shared one, or new; nullptr if none can be had.
+os::Identity* take_identity(Worker& worker);
+void give_identity(Worker& worker, os::Identity* identity);
+
+/// An identity that nobody will use again: its KLT ends.
+void end_identity(Worker& worker, os::Identity* identity);
+
+/// Gives the worker an `own` identity if it has none (a root that runs its first foreign unit).
+/// False: none can be had, and `own` stays nullptr.
+bool ensure_own_identity(Worker& worker);
+
+/// For a scheduler frame that wants to run units without identity: changes to `own`.
+inline void install_own(Worker& worker) {
+  if (!identities_enabled) return;
+  if (worker.own != nullptr || ensure_own_identity(worker)) [[likely]]
+    install(worker, worker.own);
+}
+
+/// For the scheduler itself: changes to an identity that no unit can be running on elsewhere.
+inline void install_home(Worker& worker) {
+  if (!identities_enabled) return;
+  install(worker, worker.root_unit.identity != nullptr ? worker.root_unit.identity : worker.own);
+}
+
+/// The unit that runs on the worker is about to be shown to others as suspended, or sets up a
+/// scheduler frame of its own: it keeps the identity it runs on, the worker changes to another.
+void keep_identity(Worker& worker, Unit& unit);
+
+/// For a unit that runs (again): its own identity if it has one, else the worker's.
+inline void install_for(Worker& worker, const Unit& unit) {
+  if (!identities_enabled || runs_on_any_identity(unit)) return;
+  if (unit.identity != nullptr)
+    install(worker, unit.identity);
+  else
+    install_own(worker);
+}
+
+/// The unit is done: what it kept is free again (unless it is its own for good).
+void drop_identity(Worker& worker, Unit& unit);
+
+/// In a forked child: no KLT but this one is left.
+void forget_identities();
+
+}  // namespace weft::core

@@ -1,0 +1,217 @@
+// How a worker that finds nothing sleeps, and who wakes it. Work wakes at most one sleeper at a time; one
+// that finds work and was the last to search wakes the next, so that a burst of work wakes the workers as
+// a chain.
+//
+// No wake-up is lost. Let P publish work, let S go to sleep.
+//   P: publish work;            light fence; read sleepers; if > 0, read searchers; if 0, wake one.
+//   S: parked=1; sleepers += 1; searchers -= 1; heavy fence; look for work everywhere; sleep.
+// Before the heavy fence P's publication may sit in a store buffer; after it, either P's loads come
+// after S's announcement (then P sees a sleeper, and no searcher but real ones), or P's publication
+// came before, and S's last look finds it. A searcher that P relied on goes through the same steps
+// before it sleeps. The light fence costs P nothing; the heavy one (membarrier) costs S, who has
+// nothing to do anyway. A root's own continuation is published by its state, and S looks at that too.
+//
+// A root that may run only what lies within a share sleeps in the same way, but P wakes it only for
+// such work (P goes through the sleepers), and P does not rely on its search. While it sleeps and there
+// is work that it may not touch, its CPU would be idle: then a spare worker stands in, which rests again
+// when the root has come back.
+//
+// Rejected: an eventcount or a semaphore per pool. Both put a read-modify-write on the publisher's
+// path, and a program that runs many short parallel regions publishes all the time.
+#include "core/idle.h"
+
+#include "core/find.h"
+#include "core/own_scheduler.h"
+#include "core/runtime.h"
+#include "core/scheduler.h"
+#include "core/watchdog.h"
+#include "os/clock.h"
+#include "os/futex.h"
+
+namespace weft::core {
+namespace {
+
+template <class Visit>
+void for_each_worker(Visit visit) {
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (worker != nullptr) visit(*worker);
+  }
+}
+
+bool is_awake(const Worker& worker) {
+  return worker.active.load(std::memory_order_relaxed) &&
+         worker.parked.load(std::memory_order_relaxed) == Parked::awake;
+}
+
+unsigned count_awake() {
+  unsigned awake = 0;
+  for_each_worker([&awake](const Worker& worker) { awake += is_awake(worker) ? 1 : 0; });
+  return awake;
+}
+
+bool wake_from(Worker& worker, std::uint32_t parked) {
+  if (!worker.parked.compare_exchange_strong(parked, Parked::awake, std::memory_order_acq_rel)) return false;
+  // On the sleeper's behalf: it is a searcher from now on, although it still has to wake up.
+  if (parked == Parked::for_any_work) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
+  runtime.sleepers.fetch_sub(1, std::memory_order_release);
+  os::futex_wake(worker.parked, 1);
+  return true;
+}
+
+bool wake_one_for_any_work() {
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (worker != nullptr && worker->parked.load(std::memory_order_relaxed) == Parked::for_any_work &&
+        wake_from(*worker, Parked::for_any_work))
+      return true;
+  }
+  return false;
+}
+
+// Wakes a root that sleeps and may run the new work, which belongs to `scope`; nullptr: see what there is.
+bool wake_root_for(const Share* scope, bool& some_sleep) {
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (worker == nullptr || worker->parked.load(std::memory_order_acquire) != Parked::for_work_within) continue;
+    some_sleep = true;
+    const Share* lends = worker->lends_within.load(std::memory_order_relaxed);
+    const bool suits = scope != nullptr ? scope->lies_within(lends) : any_work(*worker);
+    if (suits && wake_from(*worker, Parked::for_work_within)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool wake(Worker& worker) {
+  const std::uint32_t parked = worker.parked.load(std::memory_order_relaxed);
+  const bool sleeps =
+      parked == Parked::for_any_work || parked == Parked::for_work_within || parked == Parked::for_its_pools;
+  return sleeps && wake_from(worker, parked);
+}
+
+void notify_slow(const Share* scope) {
+  // There are sleepers, so the work may rest on another searcher: it must be able to see it before it
+  // stops searching without having gone to sleep (found, end), where there is no heavy fence.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (runtime.searchers.load(std::memory_order_relaxed) > 0) return;
+  bool some_root_sleeps = false;
+  if (wake_one_for_any_work() || start_another_klt() || wake_root_for(scope, some_root_sleeps)) return;
+  if (some_root_sleeps && fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare();
+}
+
+bool spinning_pays() { return count_awake() <= runtime.cpus; }
+
+// ---------------------------------------------------------------- searching and sleeping
+
+void Searching::adopt() {
+  on_ = true;
+  began_ = os::now_ns();
+  rounds_ = 0;
+  patience_ = spinning_pays() ? runtime.config.spin_ns : 0;
+}
+
+void Searching::begin() {
+  if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
+  adopt();
+}
+
+void Searching::found() {
+  if (!on_) return;
+  on_ = false;
+  // Not only 1: a waker takes a sleeper out first and counts it as a searcher afterwards.
+  if (counted_ && runtime.searchers.fetch_sub(1, std::memory_order_seq_cst) <= 1 &&
+      runtime.sleepers.load(std::memory_order_relaxed) > 0 && any_work())
+    notify_slow(nullptr);
+}
+
+void Searching::end() {
+  if (!on_) return;
+  on_ = false;
+  if (!counted_) return;
+  runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
+  // Something published meanwhile may have relied on this search.
+  if (runtime.sleepers.load(std::memory_order_relaxed) > 0 && any_work()) notify_slow(nullptr);
+}
+
+bool Searching::exhausted() {
+  if (patience_ == 0) return true;
+  // The longer it lasts, the fewer the looks: a search is hundreds of instructions, and the CPU next door may
+  // be the same core.
+  constexpr unsigned most_pauses = 64;
+  const unsigned pauses = rounds_ / 16 < most_pauses ? rounds_ / 16 + 1 : most_pauses;
+  for (unsigned pause = 0; pause < pauses; ++pause) arch::relax();
+  return ++rounds_ % 16 == 0 && os::now_ns() - began_ > patience_;
+}
+
+void Searching::sleep() {
+  Worker& worker = worker_;
+  const std::uint32_t parked = counted_                      ? Parked::for_any_work
+                               : worker.scheduler() != nullptr ? Parked::for_its_pools
+                                                             : Parked::for_work_within;
+  worker.parked.store(parked, std::memory_order_release);
+  runtime.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
+  const bool was_active = worker.active.load(std::memory_order_relaxed);
+  if (worker.root_unit.identity == nullptr) worker.active.store(false, std::memory_order_relaxed);
+  os::heavy_fence();
+  std::uint32_t still = parked;
+  const bool work =
+      worker.scheduler() != nullptr ? worker.scheduler()->has_work() || has_local_work(worker) : any_work(worker);
+  if ((work || worker.ends.load(std::memory_order_relaxed) || is_over(worker)) &&
+      worker.parked.compare_exchange_strong(still, Parked::awake, std::memory_order_acq_rel)) {
+    if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
+    runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    ++worker.counters.sleeps;
+    if (parked == Parked::for_work_within && any_work()) notify_slow(nullptr);  // for others: they may need this CPU
+    while (worker.parked.load(std::memory_order_acquire) == parked) os::futex_wait(worker.parked, parked);
+  }
+  worker.active.store(was_active, std::memory_order_relaxed);
+  adopt();
+}
+
+// ---------------------------------------------------------------- spares
+
+void rest(Worker& worker) {
+  worker.active.store(false, std::memory_order_relaxed);
+  worker.parked.store(Parked::spare_rests, std::memory_order_release);
+  os::heavy_fence();
+  // Who left it something just now, and its CPU with it, may have seen it awake.
+  if (any_work() && fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare(worker);
+  while (worker.parked.load(std::memory_order_acquire) == Parked::spare_rests)
+    os::futex_wait(worker.parked, Parked::spare_rests);
+  worker.active.store(true, std::memory_order_relaxed);
+}
+
+bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < runtime.workers + blocked; }
+
+bool some_unbound_awake() {
+  bool some = false;
+  for_each_worker([&some](const Worker& worker) {
+    some = some || (is_awake(worker) && worker.root_unit.identity == nullptr);
+  });
+  return some;
+}
+
+bool too_many_awake() { return count_awake() > runtime.workers + watchdog_counts_blocked(); }
+
+Worker* stand_in() {
+  Worker* found = nullptr;
+  unsigned awake = 0;
+  for_each_worker([&](Worker& worker) {
+    if (!is_awake(worker)) return;
+    ++awake;
+    const bool runs_anything = worker.root_unit.identity == nullptr;
+    if (runs_anything && (found == nullptr || worker.spare)) found = &worker;
+  });
+  if (found != nullptr && awake > runtime.workers) return found;
+  Worker* spare = wake_spare();
+  return spare != nullptr ? spare : found;
+}
+
+}  // namespace weft::core

@@ -1,0 +1,62 @@
+// Sleeping and waking; the protocol is at the head of idle.cpp.
+#pragma once
+
+#include "core/worker.h"
+
+namespace weft::core {
+
+/// Searching is counted, so that publishers need not wake a worker while another looks already. A root
+/// that may not run everything is not counted, nor a worker with a scheduler of its own: nobody can rely on
+/// them.
+class Searching {
+ public:
+  explicit Searching(Worker& worker)
+      : worker_(worker), counted_(worker.lends_within.load(std::memory_order_relaxed) == nullptr && worker.scheduler() == nullptr) {}
+
+  bool on() const { return on_; }
+  void begin();
+  /// Somebody has counted it already: the waker.
+  void adopt();
+  /// Work was found: the last searcher hands the search on to a sleeper.
+  void found();
+  /// The worker stops searching without going to sleep.
+  void end();
+  /// After a look in vain: whether it is time to sleep.
+  bool exhausted();
+  /// Sleeps until woken, for work or because what the worker waits for is there; goes on searching.
+  void sleep();
+
+ private:
+  Worker& worker_;
+  bool counted_;
+  bool on_ = false;
+  unsigned rounds_ = 0;
+  std::uint64_t began_ = 0;
+  std::uint64_t patience_ = 0;
+};
+
+/// Whether a root has nothing to wait for any more.
+inline bool root_is_ready(const Unit* root) {
+  return root != nullptr && root->state.load(std::memory_order_acquire) == UnitState::ready;
+}
+
+/// Wakes the worker if it sleeps for want of work.
+bool wake(Worker& worker);
+
+/// A spare worker has nothing to do: sleeps until it is needed.
+void rest(Worker& worker);
+
+/// Whether there are fewer workers awake than there should be, if so many sleep in the kernel.
+bool fewer_awake_than_wanted(unsigned blocked);
+
+/// Whether some worker is awake that may run anything.
+bool some_unbound_awake();
+
+/// Whether more workers are awake than there should be, so that a spare had better rest.
+bool too_many_awake();
+
+/// A worker that can run anything, for a root that leaves its CPU: one that is awake, or else one that
+/// is woken. nullptr: none can be had.
+Worker* stand_in();
+
+}  // namespace weft::core

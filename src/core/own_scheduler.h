@@ -1,0 +1,68 @@
+// Schedulers over pools of the program's own (dissertation 3.2, Fig. 3.2). A worker without one runs weft's default
+// (scheduler.cpp).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "core/pool/pool.h"
+#include "core/runtime.h"
+#include "core/worker.h"
+#include "os/barrier.h"
+
+struct weft_scheduler;  // the handle of the C API
+
+namespace weft::core {
+
+enum class SchedulerKind : std::uint8_t { basic, basic_wait, by_priority, random_ws, custom };
+
+class Scheduler {
+ public:
+  using Run = void (*)(weft_scheduler* scheduler, void* data);
+
+  /// nullptr without memory. `function` and `data`: of a custom one.
+  static Scheduler* create(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
+                           bool stateless);
+  void destroy();
+
+  /// The next unit for the worker, from its pools; nullptr if there is none.
+  Unit* next(Worker& worker);
+  bool has_work() const;
+  bool has(const Pool& pool) const;
+  std::size_t pool_count() const { return count_; }
+  Pool* pool(std::size_t index) const { return pools()[index]; }
+
+  /// A custom one: its function, on the calling KLT, until stops().
+  void run() { run_(reinterpret_cast<weft_scheduler*>(this), data_); }
+  bool is_custom() const { return kind_ == SchedulerKind::custom; }
+  /// Whether a worker that finds nothing may sleep.
+  bool sleeps() const { return kind_ == SchedulerKind::basic_wait || kind_ == SchedulerKind::random_ws; }
+  bool stateless() const { return stateless_; }
+
+  /// Workers and stacked units that run it.
+  std::atomic<unsigned> users{0};
+
+ private:
+  Scheduler(SchedulerKind kind, std::size_t count, Run function, void* data, bool stateless)
+      : kind_(kind), stateless_(stateless), count_(count), run_(function), data_(data) {}
+  Pool** pools() const { return reinterpret_cast<Pool**>(const_cast<Scheduler*>(this) + 1); }
+  Unit* first_of(std::size_t start);
+
+  const SchedulerKind kind_;
+  const bool stateless_;
+  const std::size_t count_;
+  const Run run_;
+  void* const data_;
+};
+
+/// Whether the calling worker's scheduler, a custom one, has to return.
+bool scheduler_stops(const Worker& worker);
+
+/// Something was pushed: wakes a worker that sleeps and has that pool.
+void notify_pool_slow(const Pool& pool);
+inline void notify_pool(const Pool& pool) {
+  os::light_fence();
+  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_pool_slow(pool);
+}
+
+}  // namespace weft::core

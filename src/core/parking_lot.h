@@ -1,0 +1,197 @@
+// Waiting on an address: the one place where ULTs and roots queue up for a lock, a flag or a count.
+//
+// The object itself is only as large as its state (a word); the queues lie here, in buckets found by
+// hashing the object's address, as in WebKit's WTF::ParkingLot (F. Pizlo, "Locking in WebKit", 2016).
+// That is what makes locks of four bytes in memory that is only zeroed possible, and objects that may be
+// freed as soon as their state says so: waking uses their address, and nothing that lies there.
+//
+// No wake-up is lost: park() checks its condition under the bucket's lock, with the unit announced
+// (suspending) but not yet in the queue; unpark_*() changes the object's state, if it does, before or
+// under the same lock. From the queue on, the hand-over is that of unit.h.
+//
+// A unit that waits with a deadline, or on several addresses, is resumed once: by whoever takes it out of its
+// queue, or, if it stands in several, claims it there (parking_lot.cpp).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/layout.h"
+#include "core/scheduler.h"
+#include "core/spinlock.h"
+#include "core/timer.h"
+
+namespace weft::core {
+
+struct Selection;
+
+/// What to park on where being woken means that the state has changed, and the waiter does not look again. Such
+/// an object changes its state and wakes under one hold of the queue's lock (Waiters). Others unpark after their last
+/// access to an object, which may be gone by then: so late a wake-up must not reach a new one at its address.
+inline const void* strict_key(const void* object) { return static_cast<const char*>(object) + 1; }
+
+/// A unit in a queue; lies on its stack.
+struct Waiter {
+  const void* address = nullptr;
+  Unit* unit = nullptr;
+  Waiter* older = nullptr;
+  Waiter* newer = nullptr;
+  Selection* selection = nullptr;  // if it stands in several queues
+  std::uintptr_t token = 0;
+  bool linked = false;
+};
+
+/// The queues of the addresses that fall together, as one.
+struct alignas(base::cache_line) Bucket {
+  Spinlock lock;
+  Waiter* oldest = nullptr;
+  Waiter* newest = nullptr;
+
+  void link(Waiter& waiter) {
+    waiter.linked = true;
+    waiter.newer = nullptr;
+    waiter.older = newest;
+    (newest != nullptr ? newest->newer : oldest) = &waiter;
+    newest = &waiter;
+  }
+
+  void unlink(Waiter& waiter) {
+    waiter.linked = false;
+    (waiter.older != nullptr ? waiter.older->newer : oldest) = waiter.newer;
+    (waiter.newer != nullptr ? waiter.newer->older : newest) = waiter.older;
+  }
+};
+
+inline constexpr unsigned bucket_bits = 10;
+extern Bucket buckets[1U << bucket_bits];
+
+inline Bucket& bucket_of(const void* address) {
+  // Fibonacci hashing (Knuth, TAOCP vol. 3, 6.4).
+  const std::uint64_t hash = reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15ULL;
+  return buckets[hash >> (64U - bucket_bits)];
+}
+
+enum class ParkResult : std::uint8_t { woken, not_wanted, timed_out };
+
+/// Asked under the bucket's lock, where it may also note in the object that somebody waits.
+using StillWanted = bool (*)(const void* argument);
+
+struct Parking {
+  const void* address;
+  StillWanted still_wanted;
+  const void* argument;
+  std::uint64_t deadline = never;
+  std::uintptr_t token = 0;                        // for Waiters::front_token()
+  void (*queued)(const void* argument) = nullptr;  // called when the unit stands in the queue; must not wait
+};
+
+/// Suspends the calling unit until somebody unparks the address, if it is still wanted. A deadline that has passed is
+/// answered at once, and nothing is asked.
+ParkResult park(const Parking& parking);
+
+/// The same, without a deadline: false if it was not wanted any more.
+bool park(const void* address, StillWanted still_wanted, const void* argument);
+ParkResult park_until(const void* address, StillWanted still_wanted, const void* argument, std::uint64_t deadline);
+
+/// One of several addresses to wait on.
+struct ParkPlace {
+  const void* address;
+  StillWanted still_wanted;
+  const void* argument;
+  Waiter waiter{};  // park_any's own
+};
+
+/// Suspends the calling unit until somebody unparks one of the addresses: woken, and *which is its index. not_wanted:
+/// that of *which was not wanted any more.
+ParkResult park_any(ParkPlace* places, std::uint32_t count, std::uint64_t deadline, std::uint32_t* which);
+
+/// park() where it has to be fast: without a deadline, and with what is called known to the compiler. Under
+/// the queue's lock bool decide(Waiters&) says whether to wait; once the unit stands in the queue, queued() is
+/// called.
+template <class Decide, class Queued>
+bool park_if(const void* address, Decide decide, Queued queued);
+
+/// The units that wait on an address, held still for as long as this object lives; at its end those that
+/// were taken are resumed. Touches nothing at the address.
+class Waiters {
+ public:
+  explicit Waiters(const void* address) : address_(address), bucket_(bucket_of(address)) {
+    bucket_.lock.lock();
+    front_ = next_of_this_address(bucket_.oldest);
+  }
+  ~Waiters() {
+    *end_ = nullptr;
+    bucket_.lock.unlock();
+    if (taken_ != nullptr) resume_taken();
+  }
+  Waiters(const Waiters&) = delete;
+  Waiters& operator=(const Waiters&) = delete;
+
+  bool empty() const { return front_ == nullptr; }
+  /// Parking::token of the one that has waited longest.
+  std::uintptr_t front_token() const { return front_->token; }
+  /// Takes the one that has waited longest; false if there is none.
+  bool take() {
+    while (front_ != nullptr) {
+      Waiter& waiter = *front_;
+      front_ = next_of_this_address(waiter.newer);
+      bucket_.unlink(waiter);
+      if (waiter.selection != nullptr && !claim(waiter)) continue;
+      *end_ = waiter.unit;
+      end_ = &waiter.unit->next;
+      return true;
+    }
+    return false;
+  }
+  /// Takes all.
+  void take_all() {
+    while (take()) {
+    }
+  }
+
+ private:
+  template <class Decide, class Queued>
+  friend bool park_if(const void* address, Decide decide, Queued queued);
+
+  Waiter* next_of_this_address(Waiter* waiter) const {
+    while (waiter != nullptr && waiter->address != address_) waiter = waiter->newer;
+    return waiter;
+  }
+  static bool claim(Waiter& waiter);
+  void resume_taken();
+
+  const void* address_;
+  Bucket& bucket_;
+  Waiter* front_;
+  Unit* taken_ = nullptr;
+  Unit** end_ = &taken_;
+};
+
+template <class Decide, class Queued>
+bool park_if(const void* address, Decide decide, Queued queued) {
+  Unit& unit = this_unit();
+  Waiter waiter;
+  waiter.address = address;
+  waiter.unit = &unit;
+  {
+    Waiters waiters(address);
+    if (!decide(waiters)) return false;
+    prepare_suspend(unit);
+    waiters.bucket_.link(waiter);
+  }
+  queued();
+  suspend();
+  return true;
+}
+
+/// Resumes the unit that has waited longest on `address`. Before it does, and under the bucket's
+/// lock, calls decided(argument, found, more): whether there was one, and whether more are left.
+void unpark_one(const void* address, void (*decided)(void* argument, bool found, bool more), void* argument);
+
+/// Resumes all (or at most `most`) units that wait on `address`; returns how many.
+std::uint32_t unpark(const void* address, std::uint32_t most = UINT32_MAX);
+
+/// In a forked child: nobody waits.
+void reset_parking_lot();
+
+}  // namespace weft::core

@@ -1,0 +1,149 @@
+// The work-stealing deque: the owner pushes and pops at the bottom, anybody steals at the top.
+//
+// After D. Chase and Y. Lev, "Dynamic Circular Work-Stealing Deque" (SPAA 2005), with the orderings
+// that N. M. Le, A. Pop, A. Cohen and F. Zappa Nardelli proved for C11 ("Correct and Efficient
+// Work-Stealing for Weak Memory Models", PPoPP 2013).
+//
+// Guarantees: every element pushed is taken exactly once, by a pop or by a steal; push never fails
+// (the array grows); pop and steal return nullptr when they find nothing or lose a race.
+//
+// Fences, by letter. (A) push publishes the element by the release store of bottom_; steal's acquire
+// load of bottom_ is its partner. (B) pop must see a thief's top_ after its own claim on bottom_ is
+// visible, steal must read bottom_ after top_: the two seq_cst fences order the store-load pairs.
+// (C) the compare-exchange on top_ decides who gets the last element.
+// Old arrays stay readable until the deque is destroyed, since a thief may still hold one; they add
+// up to less than the current one.
+//
+// Rejected for now: an owner without fence (B) whose thief calls membarrier instead. The thief would
+// pay 17 us for each steal, which only pays off once a steal moves many units (see docs/design).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "base/layout.h"
+#include "base/panic.h"
+
+namespace weft::core {
+
+template <class T>
+class Deque {
+ public:
+  Deque() = default;
+  Deque(const Deque&) = delete;
+  Deque& operator=(const Deque&) = delete;
+  ~Deque() {
+    for (Array* array = array_.load(std::memory_order_relaxed); array != nullptr;) {
+      Array* older = array->older;
+      std::free(array);
+      array = older;
+    }
+  }
+
+  /// Owner only.
+  void push(T* element) {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    Array* array = array_.load(std::memory_order_relaxed);
+    if (array == nullptr || bottom - top >= array->capacity) [[unlikely]]
+      array = grow(array, top, bottom);
+    array->slot(bottom).store(element, std::memory_order_relaxed);
+    bottom_.store(bottom + 1, std::memory_order_release);  // (A)
+  }
+
+  /// Owner only: the element pushed last.
+  T* pop() {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;  // top_ only grows: empty
+    Array* array = array_.load(std::memory_order_relaxed);
+    bottom_.store(bottom, std::memory_order_seq_cst);  // (B)
+    std::int64_t top = top_.load(std::memory_order_seq_cst);
+    if (top < bottom) return array->slot(bottom).load(std::memory_order_relaxed);
+    T* element = nullptr;
+    if (top == bottom) {
+      element = array->slot(bottom).load(std::memory_order_relaxed);
+      if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))  // (C)
+        element = nullptr;
+    }
+    bottom_.store(bottom + 1, std::memory_order_relaxed);
+    return element;
+  }
+
+  /// Anybody: the element pushed first. nullptr also when another thief was faster.
+  T* steal() {
+    std::int64_t top = top_.load(std::memory_order_seq_cst);
+    const std::int64_t bottom = bottom_.load(std::memory_order_seq_cst);  // (B), (A)
+    if (top >= bottom) return nullptr;
+    Array* array = array_.load(std::memory_order_acquire);
+    T* element = array->slot(top).load(std::memory_order_relaxed);
+    if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))  // (C)
+      return nullptr;
+    return element;
+  }
+
+  /// pop() without fence (B) and exchange (C), for an owner whose deque nobody else touches.
+  T* pop_alone() {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
+    T* element = array_.load(std::memory_order_relaxed)->slot(bottom).load(std::memory_order_relaxed);
+    bottom_.store(bottom, std::memory_order_relaxed);
+    return element;
+  }
+
+  /// steal() without fence (B) and exchange (C), for the only thief of an owner that does not pop meanwhile.
+  /// The release store of top_ has push's acquire load for a partner: the slot is read before it is used again.
+  T* steal_alone() {
+    const std::int64_t top = top_.load(std::memory_order_relaxed);
+    if (top >= bottom_.load(std::memory_order_acquire)) return nullptr;  // (A)
+    T* element = array_.load(std::memory_order_acquire)->slot(top).load(std::memory_order_relaxed);
+    top_.store(top + 1, std::memory_order_release);
+    return element;
+  }
+
+  /// Owner only: the element that pop() would try next, left where it is.
+  T* peek() const {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
+    return array_.load(std::memory_order_relaxed)->slot(bottom).load(std::memory_order_relaxed);
+  }
+
+  /// Anybody; exact when nobody else is at it. top_ is read first: 0 means that it was empty at that moment.
+  std::size_t size() const {
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    return bottom > top ? static_cast<std::size_t>(bottom - top) : 0;
+  }
+
+  /// Anybody; a hint.
+  bool looks_empty() const { return top_.load(std::memory_order_relaxed) >= bottom_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Array {
+    Array* older;
+    std::int64_t capacity;  // a power of two
+    std::atomic<T*>* slots() { return reinterpret_cast<std::atomic<T*>*>(this + 1); }
+    std::atomic<T*>& slot(std::int64_t index) { return slots()[index & (capacity - 1)]; }
+  };
+
+  static constexpr std::int64_t first_capacity = 64;
+
+  Array* grow(Array* old, std::int64_t top, std::int64_t bottom) {
+    const std::int64_t capacity = old == nullptr ? first_capacity : old->capacity * 2;
+    void* memory = std::malloc(sizeof(Array) + static_cast<std::size_t>(capacity) * sizeof(std::atomic<T*>));
+    if (memory == nullptr) base::panic("no memory for %lld pending units", static_cast<long long>(capacity));
+    auto array = new (memory) Array{old, capacity};
+    for (std::int64_t index = top; old != nullptr && index < bottom; ++index)
+      new (&array->slot(index)) std::atomic<T*>(old->slot(index).load(std::memory_order_relaxed));
+    array_.store(array, std::memory_order_release);
+    return array;
+  }
+
+  alignas(base::cache_line) std::atomic<std::int64_t> top_{0};
+  alignas(base::cache_line) std::atomic<std::int64_t> bottom_{0};
+  std::atomic<Array*> array_{nullptr};
+};
+
+}  // namespace weft::core

@@ -1,0 +1,45 @@
+// The inbox of a worker: units that others hand to it. Anybody puts, anybody may take all.
+//
+// A Treiber stack of which only the whole is taken (one exchange), so that no element is ever
+// unlinked on its own and ABA cannot happen. The taker turns the chain round: first in, first out.
+#pragma once
+
+#include <atomic>
+
+#include "base/layout.h"
+#include "core/unit.h"
+
+namespace weft::core {
+
+class Inbox {
+ public:
+  /// Puts the chain first..last, linked by Unit::next from the one put last to the one put first.
+  void put(Unit* newest, Unit* oldest) {
+    Unit* head = head_.load(std::memory_order_relaxed);
+    do {
+      oldest->next = head;
+    } while (!head_.compare_exchange_weak(head, newest, std::memory_order_release, std::memory_order_relaxed));
+  }
+  void put(Unit* unit) { put(unit, unit); }
+
+  /// Everything, oldest first, linked by Unit::next.
+  Unit* take_all() {
+    if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
+    Unit* reversed = head_.exchange(nullptr, std::memory_order_acquire);
+    Unit* ordered = nullptr;
+    while (reversed != nullptr) {
+      Unit* next = reversed->next;
+      reversed->next = ordered;
+      ordered = reversed;
+      reversed = next;
+    }
+    return ordered;
+  }
+
+  bool looks_empty() const { return head_.load(std::memory_order_relaxed) == nullptr; }
+
+ private:
+  alignas(base::cache_line) std::atomic<Unit*> head_{nullptr};
+};
+
+}  // namespace weft::core

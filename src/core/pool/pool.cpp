@@ -1,0 +1,238 @@
+// Which structure holds what, and how a KLT sleeps in a pool until something is pushed.
+//
+// No wake-up is lost. Let P push, let S wait.
+//   P: push;                        light fence; read waiters; if > 0: wakes += 1, futex-wake one.
+//   S: waiters += 1; heavy fence;   loop: read wakes; look for a unit; if none, sleep while wakes is the same.
+// Before the heavy fence P's push may sit in a store buffer; after it, either P's look at waiters comes after S's
+// announcement, or P's push came before, and each later look of S finds it (as in core/idle.cpp). In the first case, if
+// S's look missed the push, P adds to wakes after S has read it (had S read what P added, with acquire, it would have
+// seen what P pushed), and S does not fall asleep, or is woken.
+//
+// "Woken" may mean: another sleeper is. Then that one looks, and it finds the unit, or somebody else has taken it. A
+// push wakes one even if it brings many units, so whoever waited and got one wakes the next if there is more. Whose
+// time is over at the moment in which it is woken has been woken for the kernel, and looks once more before it goes.
+//
+// P pays for the fence nothing, and for the look a load of a line that is written only when somebody waits. Pushes to
+// pools of access priv do not even look.
+//
+// Rejected: a waker that takes S out of waiters, which would save the futex-wake of each push until S is awake. S may
+// leave at any time (its time is over, it finds a unit), and would have to settle with the waker whom it was for.
+#include "core/pool/pool.h"
+
+#include <cstdlib>
+
+#include "core/pool/chain.h"
+#include "core/pool/over_deque.h"
+#include "core/pool/priority.h"
+#include "core/pool/two_lists.h"
+#include "os/clock.h"
+#include "os/futex.h"
+
+namespace weft::core {
+namespace {
+
+class Custom {
+ public:
+  Custom(const PoolFunctions& functions, void* data) : functions_(functions), data_(data) {}
+  Custom(const Custom&) = delete;
+  Custom& operator=(const Custom&) = delete;
+  ~Custom() {
+    if (functions_.free != nullptr) functions_.free(data_);
+  }
+  void push(Unit* unit) { functions_.push(data_, unit); }
+  void push_many(Unit* first, Unit* last, std::size_t) {
+    for_each_in_chain(first, last, [this](Unit* unit) { push(unit); });
+  }
+  Unit* pop() { return functions_.pop(data_); }
+  std::size_t size() const { return functions_.size(data_); }
+
+ private:
+  PoolFunctions functions_;
+  void* data_;
+};
+
+}  // namespace
+
+// ---------------------------------------------------------------- the tables
+
+/// The functions of the table for one kind of store. Stores need not have steal() and pop_many().
+template <class Store, Access allowed>
+struct Pool::Through {
+  static void push(Pool& pool, Unit* unit) {
+    pool.store<Store>().push(unit);
+    announce(pool);
+  }
+
+  static void push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
+    if (count == 0) return;
+    pool.store<Store>().push_many(first, last, count);
+    announce(pool);
+  }
+
+  static Unit* pop(Pool& pool) { return pool.store<Store>().pop(); }
+
+  static Unit* steal(Pool& pool) {
+    if constexpr (requires(Store & store) { store.steal(); })
+      return pool.store<Store>().steal();
+    else
+      return pool.store<Store>().pop();
+  }
+
+  static unsigned pop_many(Pool& pool, Unit** units, unsigned most) {
+    Store& store = pool.store<Store>();
+    if constexpr (requires { store.pop_many(units, most); }) {
+      return store.pop_many(units, most);
+    } else {
+      unsigned taken = 0;
+      while (taken < most && (units[taken] = store.pop()) != nullptr) ++taken;
+      return taken;
+    }
+  }
+
+  static std::size_t size(const Pool& pool) { return pool.store<Store>().size(); }
+  static void end(Pool& pool) { pool.store<Store>().~Store(); }
+
+  static void announce(Pool& pool) {
+    if constexpr (allowed != Access::priv) pool.announce();
+  }
+
+  static constexpr Operations operations{push, push_many, pop, steal, pop_many, size, end};
+};
+
+template <class Store, Access allowed, class... Arguments>
+Pool* Pool::make(Kind kind, const Arguments&... arguments) {
+  static_assert(alignof(Store) <= base::cache_line);
+  void* memory = std::aligned_alloc(base::cache_line, sizeof(Pool) + base::round_up(sizeof(Store), base::cache_line));
+  if (memory == nullptr) return nullptr;
+  auto pool = new (memory) Pool(kind, allowed, Through<Store, allowed>::operations);
+  new (pool->place()) Store(arguments...);
+  return pool;
+}
+
+Pool* Pool::create_fifo(Access access) {
+  switch (access) {
+    case Access::priv:
+      return make<PrivateFifo, Access::priv>(Kind::private_fifo);
+    case Access::spsc:
+      return make<FifoForOne, Access::spsc>(Kind::other);
+    case Access::mpsc:
+      return make<TwoLists<NoLock>, Access::mpsc>(Kind::other);
+    case Access::spmc:
+      return make<FifoFromOne, Access::spmc>(Kind::other);
+    case Access::mpmc:
+      return make<TwoLists<Spinlock>, Access::mpmc>(Kind::other);
+  }
+  return nullptr;
+}
+
+Pool* Pool::create_lifo(Access access) {
+  using SharedLifo = List<Order::lifo, Spinlock>;
+  switch (access) {
+    case Access::priv:
+      return make<PrivateLifo, Access::priv>(Kind::private_lifo);
+    case Access::spsc:
+      return make<SharedLifo, Access::spsc>(Kind::other);
+    case Access::mpsc:
+      return make<SharedLifo, Access::mpsc>(Kind::other);
+    case Access::spmc:
+      return make<SharedLifo, Access::spmc>(Kind::other);
+    case Access::mpmc:
+      return make<SharedLifo, Access::mpmc>(Kind::other);
+  }
+  return nullptr;
+}
+
+Pool* Pool::create_priority(Access access) {
+  using SharedTree = ByPriority<Spinlock>;
+  switch (access) {
+    case Access::priv:
+      return make<ByPriority<NoLock>, Access::priv>(Kind::other);
+    case Access::spsc:
+      return make<SharedTree, Access::spsc>(Kind::other);
+    case Access::mpsc:
+      return make<SharedTree, Access::mpsc>(Kind::other);
+    case Access::spmc:
+      return make<SharedTree, Access::spmc>(Kind::other);
+    case Access::mpmc:
+      return make<SharedTree, Access::mpmc>(Kind::other);
+  }
+  return nullptr;
+}
+
+Pool* Pool::create_deque(Access access) {
+  switch (access) {
+    case Access::priv:
+      return make<PrivateDeque, Access::priv>(Kind::deque);
+    case Access::spmc:
+      return make<SharedDeque<NoLock>, Access::spmc>(Kind::deque);
+    case Access::mpmc:
+      return make<SharedDeque<Spinlock>, Access::mpmc>(Kind::deque);
+    case Access::spsc:
+    case Access::mpsc:
+      break;
+  }
+  return nullptr;
+}
+
+bool Pool::valid(Order order, Access access) {
+  if (order > Order::deque || access > Access::mpmc) return false;
+  return order != Order::deque || (access != Access::spsc && access != Access::mpsc);
+}
+
+Pool* Pool::create(Order order, Access access) {
+  switch (order) {
+    case Order::fifo:
+      return create_fifo(access);
+    case Order::lifo:
+      return create_lifo(access);
+    case Order::priority:
+      return create_priority(access);
+    case Order::deque:
+      return create_deque(access);
+  }
+  return nullptr;
+}
+
+Pool* Pool::create_custom(const PoolFunctions& functions, void* data) {
+  return make<Custom, Access::mpmc>(Kind::other, functions, data);
+}
+
+void Pool::destroy() {
+  operations_->end(*this);
+  this->~Pool();
+  std::free(this);
+}
+
+// ---------------------------------------------------------------- sleeping
+
+void Pool::wake_one() {
+  wakes_.fetch_add(1, std::memory_order_release);
+  os::futex_wake(wakes_, 1);
+}
+
+Unit* Pool::pop_wait(std::uint64_t nanoseconds, bool* timed_out) {
+  Unit* unit = steal();
+  if (unit == nullptr) unit = wait(nanoseconds);
+  if (timed_out != nullptr) *timed_out = unit == nullptr;
+  return unit;
+}
+
+Unit* Pool::wait(std::uint64_t nanoseconds) {
+  const std::uint64_t began = os::now_ns();
+  waiters_.fetch_add(1, std::memory_order_relaxed);
+  os::heavy_fence();
+  Unit* unit;
+  for (;;) {
+    const std::uint32_t wakes = wakes_.load(std::memory_order_acquire);
+    unit = steal();
+    if (unit != nullptr) break;
+    const std::uint64_t passed = os::now_ns() - began;
+    if (passed >= nanoseconds) break;
+    os::futex_wait_for(wakes_, wakes, nanoseconds - passed);
+  }
+  const bool others_wait = waiters_.fetch_sub(1, std::memory_order_relaxed) > 1;
+  if (unit != nullptr && others_wait && !looks_empty()) wake_one();
+  return unit;
+}
+
+}  // namespace weft::core

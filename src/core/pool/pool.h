@@ -1,0 +1,142 @@
+// Pools: where units are that are ready to run. Which structure holds them follows from order and access; the owner of
+// a pool, the producers and the consumers keep to what they promised at its creation.
+//
+//                 priv          spsc          mpsc          spmc          mpmc
+//   fifo          list          deque         two lists     deque         two lists
+//   lifo          list          list+lock     list+lock     list+lock     list+lock
+//   priority      tree          tree+lock     tree+lock     tree+lock     tree+lock
+//   deque         deque         -             -             deque         deque+lock
+//
+// A pool of access priv takes no locked instruction at all. Private lists are inlined: a caller that knows what it has
+// pays a compare and the list. Everything else goes through a table of functions, as pools of the user's own do.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "base/layout.h"
+#include "core/pool/list.h"
+#include "core/pool/order.h"
+#include "core/unit.h"
+#include "os/barrier.h"
+
+namespace weft::core {
+
+/// A pool of the user's own. pop returns nullptr if there is nothing; free may be nullptr.
+struct PoolFunctions {
+  void (*push)(void* data, Unit* unit);
+  Unit* (*pop)(void* data);
+  std::size_t (*size)(void* data);
+  void (*free)(void* data);
+};
+
+class alignas(base::cache_line) Pool final {
+ public:
+  /// Whether there are such pools.
+  static bool valid(Order order, Access access);
+  /// nullptr: no memory, or not valid.
+  [[nodiscard]] static Pool* create(Order order, Access access);
+  /// nullptr: no memory; then `free` is not called.
+  [[nodiscard]] static Pool* create_custom(const PoolFunctions& functions, void* data);
+  /// What is still in it is forgotten. Nobody may wait in it.
+  void destroy();
+
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Producers only. The unit is ready, and in no pool. Ends the process if there is no memory to note it.
+  void push(Unit* unit) {
+    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push(unit);
+    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().push(unit);
+    operations_->push(*this, unit);
+  }
+
+  /// Pushes the chain first..last of `count` units, linked by Unit::next, one after the other.
+  void push_many(Unit* first, Unit* last, std::size_t count) { operations_->push_many(*this, first, last, count); }
+
+  /// Consumers only, and of a deque only the owner; nullptr: there was a moment at which it was empty.
+  [[nodiscard]] Unit* pop() {
+    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().pop();
+    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().pop();
+    return operations_->pop(*this);
+  }
+
+  /// Consumers only: what has been in a deque for longest. Of other pools the same as pop().
+  [[nodiscard]] Unit* steal() { return operations_->steal(*this); }
+
+  /// At most so many, in the order in which pop() would have given them; how many.
+  [[nodiscard]] unsigned pop_many(Unit** units, unsigned most) { return operations_->pop_many(*this, units, most); }
+
+  /// steal(); if there is nothing, the calling KLT sleeps until there is, or until the time is over: then nullptr, and
+  /// *timed_out (which may be nullptr) is true. Not for ULTs: the worker stands still. In a pool of access priv,
+  /// into which nobody else can push, the time passes.
+  [[nodiscard]] Unit* pop_wait(std::uint64_t nanoseconds, bool* timed_out = nullptr);
+
+  /// Anybody; exact when nobody else is at it.
+  std::size_t size() const {
+    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().size();
+    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().size();
+    return operations_->size(*this);
+  }
+  bool looks_empty() const { return size() == 0; }
+
+  /// Whether steal() takes from another end than pop(), which is the owner's then.
+  bool is_deque() const { return kind_ == Kind::deque; }
+  /// Of a pool of the user's own: mpmc.
+  Access access() const { return access_; }
+
+ private:
+  enum class Kind : std::uint8_t { private_fifo, private_lifo, deque, other };
+  using PrivateFifo = List<Order::fifo, NoLock>;
+  using PrivateLifo = List<Order::lifo, NoLock>;
+
+  struct Operations {
+    void (*push)(Pool& pool, Unit* unit);
+    void (*push_many)(Pool& pool, Unit* first, Unit* last, std::size_t count);
+    Unit* (*pop)(Pool& pool);
+    Unit* (*steal)(Pool& pool);
+    unsigned (*pop_many)(Pool& pool, Unit** units, unsigned most);
+    std::size_t (*size)(const Pool& pool);
+    void (*end)(Pool& pool);
+  };
+  template <class Store, Access allowed>
+  struct Through;
+
+  template <class Store, Access allowed, class... Arguments>
+  static Pool* make(Kind kind, const Arguments&... arguments);
+  static Pool* create_fifo(Access access);
+  static Pool* create_lifo(Access access);
+  static Pool* create_priority(Access access);
+  static Pool* create_deque(Access access);
+
+  Pool(Kind kind, Access access, const Operations& operations)
+      : kind_(kind), access_(access), operations_(&operations) {}
+  ~Pool() = default;
+
+  // What holds the units stands right behind the pool, in the same piece of memory.
+  void* place() const { return const_cast<Pool*>(this + 1); }
+  template <class Store>
+  Store& store() const {
+    return *std::launder(static_cast<Store*>(place()));
+  }
+
+  void announce() {
+    os::light_fence();
+    if (waiters_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake_one();
+  }
+  void wake_one();
+  Unit* wait(std::uint64_t nanoseconds);
+
+  const Kind kind_;
+  const Access access_;
+  std::atomic<std::uint32_t> waiters_{0};
+  std::atomic<std::uint32_t> wakes_{0};  // what they sleep on
+  const Operations* const operations_;
+};
+
+static_assert(sizeof(Pool) == base::cache_line);
+
+}  // namespace weft::core

@@ -1,0 +1,337 @@
+#include "core/runtime.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/panic.h"
+#include "core/extras.h"
+#include "core/identities.h"
+#include "core/idle.h"
+#include "core/parking_lot.h"
+#include "core/scheduler.h"
+#include "core/segment.h"
+#include "core/timer.h"
+#include "core/watchdog.h"
+#include "os/barrier.h"
+#include "os/cpus.h"
+#include "os/fault.h"
+#include "os/futex.h"
+#include "os/klt.h"
+
+namespace weft::core {
+
+Runtime runtime;
+
+namespace {
+
+Spinlock registry_lock;    // slots, and the list of workers that roots left behind
+Worker* unused = nullptr;  // linked by `next_unused`
+pthread_key_t root_key;
+pthread_once_t started_once = PTHREAD_ONCE_INIT;
+std::atomic<bool> klt_refused{false};
+std::atomic<unsigned> spares_made{0};
+
+// Enough for a scheduler: units run on their own stacks.
+constexpr std::size_t scheduler_stack_bytes = 128 * 1024;
+
+bool report_overflow(void* address) {
+  Worker* worker = this_worker();
+  if (worker == nullptr || worker->current == nullptr) return false;
+  const Unit& unit = *worker->current;
+  const Stack* stack = innermost_stack(unit);
+  if (stack == nullptr || !stack->guard_holds(address)) return false;
+  while (!base::first_to_end()) ::pause();
+  base::warn("stack overflow in %s (stack of %zu KiB); raise %s",
+             unit.name != nullptr ? unit.name : "a unit without a name", stack->size() / 1024,
+             runtime.config.stack_setting);
+  return true;
+}
+
+Worker* new_worker() {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, base::cache_line, sizeof(Worker)) != 0) base::panic("no memory for a worker");
+  return new (memory) Worker;
+}
+
+// A slot that a root left, or a new one.
+Worker* register_worker() {
+  SpinGuard guard(registry_lock);
+  if (Worker* worker = unused; worker != nullptr) {
+    unused = worker->next_unused;
+    return worker;
+  }
+  const unsigned index = runtime.slots.load(std::memory_order_relaxed);
+  if (index == most_worker_slots)
+    base::panic("more than %u threads of the program use weft at the same time", most_worker_slots);
+  Worker* worker = new_worker();
+  worker->index = index;
+  worker->random = index * 2654435761U + 1;
+  runtime.worker_at[index].store(worker, std::memory_order_release);
+  runtime.slots.store(index + 1, std::memory_order_release);
+  return worker;
+}
+
+void leave_slot(Worker& worker) {
+  SpinGuard guard(registry_lock);
+  worker.next_unused = unused;
+  unused = &worker;
+}
+
+void leave_units_to_others(Worker& worker) {
+  bool any = false;
+  while (Unit* unit = worker.deque.pop()) {
+    worker.inbox.put(unit);
+    any = true;
+  }
+  // The inbox of an unused slot is still looked at by thieves.
+  if (any || !worker.inbox.looks_empty()) notify();
+}
+
+// The KLT of a root ends.
+void end_root(void* argument) {
+  auto worker = static_cast<Worker*>(argument);
+  if (this_worker() != worker) return;
+  if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
+  end_root_extras(*worker);
+  worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
+  leave_units_to_others(*worker);
+  if (worker->own != nullptr) {
+    give_identity(*worker, worker->own);
+    worker->own = nullptr;
+  }
+  os::withdraw_signal_stack(worker->signal_stack);
+  worker->signal_stack = nullptr;
+  std::free(worker->root_unit.identity);
+  worker->root_unit.identity = nullptr;
+  worker->installed = nullptr;
+  worker->current = nullptr;
+  worker->active.store(false, std::memory_order_relaxed);
+  arch::set_thread_word(nullptr);
+  if (os::klt_id() == getpid()) runtime.main_has_ended.store(true, std::memory_order_relaxed);
+  runtime.roots.fetch_sub(1, std::memory_order_relaxed);
+  if (runtime.main_has_ended.load(std::memory_order_relaxed)) watch();
+  leave_slot(*worker);
+}
+
+void become_root(Worker& worker) {
+  runtime.roots.fetch_add(1, std::memory_order_relaxed);
+  Unit& unit = worker.root_unit;
+  unit.root = true;
+  unit.keeps_identity = true;
+  unit.worker = &worker;
+  unit.name = "a thread of the program";
+  unit.state.store(UnitState::running, std::memory_order_relaxed);
+  if (unit.identity == nullptr) {
+    void* memory = std::malloc(sizeof(os::Identity));
+    if (memory == nullptr) base::panic("no memory for a thread of the program");
+    unit.identity = new (memory) os::Identity;
+  }
+  unit.identity->thread_pointer = arch::thread_pointer();
+  worker.installed = unit.identity;
+  worker.current = &unit;
+  worker.klt.store(os::klt_id(), std::memory_order_relaxed);
+  worker.interrupt_sent.store(false, std::memory_order_relaxed);
+  worker.signal_stack = os::provide_signal_stack();
+  arch::set_thread_word(&worker);
+}
+
+// Of a KLT of weft's, whose worker somebody joins.
+void* end_worker(Worker& worker, os::Identity* native) {
+  leave_units_to_others(worker);
+  // A suspended unit may have kept the thread-local storage of this KLT; then it has to stay for that.
+  const bool is_lent = worker.own != native;
+  if (is_lent && worker.own != nullptr) give_identity(worker, worker.own);
+  worker.own = nullptr;
+  worker.installed = nullptr;
+  worker.active.store(false, std::memory_order_relaxed);
+  if (!is_lent) {
+    arch::set_thread_word(nullptr);
+    std::free(native);
+    os::note_klt_end();
+  }
+  worker.life.store(0, std::memory_order_release);
+  os::futex_wake(worker.life, 1);
+  while (is_lent) ::pause();
+  return nullptr;
+}
+
+void* carry_worker(void* argument) {
+  auto worker = static_cast<Worker*>(argument);
+  os::unregister_rseq();
+  auto native = static_cast<os::Identity*>(std::malloc(sizeof(os::Identity)));
+  if (native == nullptr) base::panic("no memory for a worker");
+  new (native) os::Identity;
+  native->thread_pointer = arch::thread_pointer();
+  worker->own = native;
+  worker->installed = native;
+  worker->klt.store(os::klt_id(), std::memory_order_relaxed);
+  worker->active.store(true, std::memory_order_relaxed);
+  arch::set_thread_word(worker);
+  os::provide_signal_stack();
+  if (worker->life.load(std::memory_order_relaxed) == 1) {
+    worker->life.store(2, std::memory_order_release);
+    os::futex_wake(worker->life, 1);
+  }
+  schedule_worker(*worker);
+  return end_worker(*worker, native);
+}
+
+// In the child there is one KLT, and every other worker is a picture of the past.
+void after_fork_in_child() {
+  Worker* self = this_worker();
+  runtime.epoch.fetch_add(1, std::memory_order_relaxed);
+  runtime.slots.store(0, std::memory_order_relaxed);
+  runtime.started.store(0, std::memory_order_relaxed);
+  runtime.searchers.store(0, std::memory_order_relaxed);
+  runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
+  runtime.roots.store(0, std::memory_order_relaxed);
+  runtime.main_has_ended.store(false, std::memory_order_relaxed);
+  spares_made = 0;
+  klt_refused.store(false, std::memory_order_relaxed);
+  registry_lock.unlock();
+  unused = nullptr;
+  forget_identities();
+  reset_shared_stacks();
+  reset_parking_lot();
+  reset_shared_units();
+  reset_timer();
+  reset_watchdog();
+  os::register_membarrier();
+  arch::set_thread_word(nullptr);
+  Worker* fresh = nullptr;
+  if (self != nullptr) {
+    // Root or unit: what forked goes on as a root, on the stack and the identity that it has.
+    fresh = register_worker();
+    become_root(*fresh);
+    pthread_setspecific(root_key, fresh);
+  }
+  if (fresh != nullptr && runtime.hooks.forked != nullptr) runtime.hooks.forked(*fresh, *self);
+}
+
+void start_once() {
+  os::register_membarrier();
+  runtime.cpus = static_cast<unsigned>(os::usable_cpus());
+  runtime.workers = configured_workers();
+  if (runtime.config.stack_size == 0) runtime.config.stack_size = os::default_stack_size();
+  runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
+  pthread_key_create(&root_key, end_root);
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  os::watch_for_stack_overflow(report_overflow);
+  enable_watchdog();
+}
+
+}  // namespace
+
+void configure(const Config& config, const Hooks& hooks) {
+  runtime.config = config;
+  runtime.hooks = hooks;
+}
+
+unsigned configured_workers() {
+  if (runtime.config.workers != 0) return runtime.config.workers;
+  const int usable = os::usable_cpus();
+  return static_cast<unsigned>(usable) < most_workers ? static_cast<unsigned>(usable) : most_workers;
+}
+
+Worker& enter() {
+  pthread_once(&started_once, start_once);
+  Worker* worker = register_worker();
+  become_root(*worker);
+  pthread_setspecific(root_key, worker);
+  return *worker;
+}
+
+bool start_another_klt() {
+  unsigned started = runtime.started.load(std::memory_order_relaxed);
+  do {
+    if (started + 1 >= runtime.workers || klt_refused.load(std::memory_order_relaxed)) return false;
+  } while (!runtime.started.compare_exchange_weak(started, started + 1, std::memory_order_relaxed));
+  Worker* worker = register_worker();
+  // As a woken sleeper: it is a searcher from the start.
+  runtime.searchers.fetch_add(1, std::memory_order_relaxed);
+  runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
+  const int error = os::start_klt(carry_worker, worker, scheduler_stack_bytes, os::Signals::of_its_work);
+  if (error == 0) return true;
+  runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
+  if (!klt_refused.exchange(true, std::memory_order_relaxed))
+    base::warn("only %u of %u workers could be started: %s", started + 1, runtime.workers, strerror(error));
+  return false;
+}
+
+Worker* start_worker(Scheduler* scheduler) {
+  Worker* worker = register_worker();
+  worker->own_scheduler.store(scheduler, std::memory_order_relaxed);
+  worker->ends.store(false, std::memory_order_relaxed);
+  worker->life.store(1, std::memory_order_relaxed);
+  if (os::start_klt(carry_worker, worker, scheduler_stack_bytes, os::Signals::of_its_work) == 0) {
+    while (worker->life.load(std::memory_order_acquire) == 1) os::futex_wait(worker->life, 1);
+    return worker;
+  }
+  worker->life.store(0, std::memory_order_relaxed);
+  worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
+  leave_slot(*worker);
+  return nullptr;
+}
+
+void join_worker(Worker& worker) {
+  worker.ends.store(true, std::memory_order_seq_cst);
+  os::heavy_fence();
+  wake(worker);
+  while (worker.life.load(std::memory_order_acquire) == 2) os::futex_wait(worker.life, 2);
+  worker.ends.store(false, std::memory_order_relaxed);
+  worker.own_scheduler.store(nullptr, std::memory_order_relaxed);
+  leave_slot(worker);
+}
+
+bool wake_spare(Worker& worker) {
+  std::uint32_t resting = Parked::spare_rests;
+  if (!worker.parked.compare_exchange_strong(resting, Parked::awake)) return false;
+  worker.active.store(true, std::memory_order_relaxed);  // counts from now on
+  os::futex_wake(worker.parked, 1);
+  return true;
+}
+
+Worker* wake_spare() {
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (worker != nullptr && worker->parked.load(std::memory_order_relaxed) == Parked::spare_rests && wake_spare(*worker))
+      return worker;
+  }
+  constexpr unsigned most_spares = 512;
+  if (spares_made.fetch_add(1, std::memory_order_relaxed) >= most_spares) {
+    spares_made.store(most_spares, std::memory_order_relaxed);
+    return nullptr;
+  }
+  Worker* worker = register_worker();
+  worker->spare = true;
+  worker->active.store(true, std::memory_order_relaxed);
+  runtime.searchers.fetch_add(1, std::memory_order_relaxed);
+  if (os::start_klt(carry_worker, worker, scheduler_stack_bytes, os::Signals::of_its_work) == 0) return worker;
+  runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
+  worker->active.store(false, std::memory_order_relaxed);
+  spares_made.store(most_spares, std::memory_order_relaxed);
+  return nullptr;
+}
+
+Counters sum_counters() {
+  Counters sum;
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    const Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (worker == nullptr) continue;
+    const Counters& counters = worker->counters;
+    sum.units_started += counters.units_started;
+    sum.promoted_to_stack += counters.promoted_to_stack;
+    sum.promoted_to_identity += counters.promoted_to_identity;
+    sum.steals += counters.steals;
+    sum.sleeps += counters.sleeps;
+  }
+  return sum;
+}
+
+}  // namespace weft::core

@@ -1,0 +1,77 @@
+// The process-wide part: which workers there are, and how a KLT comes to have one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/worker.h"
+
+namespace weft::core {
+
+struct Config {
+  unsigned workers = 0;                          // 0: CPUs of the affinity mask, cut by the cgroup quota
+  std::size_t stack_size = 0;                    // of units that do not say; 0: the system's default for threads
+  const char* stack_setting = "WEFT_STACKSIZE";  // what to tell a user whose unit needs more
+  std::uint64_t spin_ns = 2000 * 1000;           // how long an idle worker or a waiting unit looks before it sleeps
+};
+
+/// What the layer above asks to be told; nullptr members are not called.
+struct Hooks {
+  void (*root_ends)(Worker&) = nullptr;  // the KLT of a root is ending; its worker still works
+  /// In the child, after the core has started afresh: the new worker of the KLT that forked, a root
+  /// now, and the one that it had in the parent. Not called if it had none.
+  void (*forked)(Worker& self, const Worker& before) = nullptr;
+};
+
+inline constexpr unsigned most_workers = 1024;            // that a user can ask for
+inline constexpr unsigned most_worker_slots = 1U << 15U;  // with the roots
+
+struct Runtime {
+  Config config;
+  Hooks hooks;
+  unsigned cpus = 1;
+  unsigned workers = 1;  // asked for, the root's included
+
+  // Idle accounting; the protocol is at the head of scheduler.cpp.
+  alignas(base::cache_line) std::atomic<std::int32_t> sleepers{0};   // parked, or not started yet
+  alignas(base::cache_line) std::atomic<std::int32_t> searchers{0};  // awake, looking for work
+  alignas(base::cache_line) std::atomic<unsigned> slots{0};          // used entries of `worker_at`
+  std::atomic<unsigned> started{0};                                  // KLTs of weft's
+  std::atomic<int> roots{0};                // alive
+  std::atomic<bool> main_has_ended{false};  // by pthread_exit: the process lives on with its threads
+  std::atomic<unsigned> epoch{0};           // grows in each forked child
+  std::atomic<Worker*> worker_at[most_worker_slots];
+};
+
+extern Runtime runtime;
+
+/// Sets what start-up uses; before the first worker exists. WEFT_* variables are read here.
+void configure(const Config& config, const Hooks& hooks);
+
+/// The worker of the calling KLT; makes the KLT a root if it is not in weft yet.
+Worker& enter();
+inline Worker& worker_here() {
+  Worker* worker = this_worker();
+  return worker != nullptr ? *worker : enter();
+}
+
+/// The number of workers, without starting any.
+unsigned configured_workers();
+
+/// Starts one more KLT if fewer run than are wanted. False if none was started.
+bool start_another_klt();
+
+/// A worker of the program's own, on a KLT of its own, with that scheduler; nullptr: none can be had.
+Worker* start_worker(Scheduler* scheduler);
+/// Waits until it has nothing left to do, and ends it and its KLT.
+void join_worker(Worker& worker);
+
+/// Makes one more spare worker run; nullptr: none can be had.
+Worker* wake_spare();
+/// This one, if it rests.
+bool wake_spare(Worker& worker);
+
+Counters sum_counters();
+
+}  // namespace weft::core

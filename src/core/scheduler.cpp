@@ -1,0 +1,381 @@
+// The scheduler: what a worker does when nothing tells it what to do.
+//
+// Order of preference: units that are ready here (deque, then inbox); members of shares that anybody
+// publishes; units that are ready elsewhere (find.cpp). A worker that finds nothing searches for a
+// while, then sleeps (idle.cpp).
+//
+// A root that waits lends its KLT, but only to what lies within the share that it belongs to: its team
+// and the teams inside that. Whatever such a unit waits for in the kernel (a lock of libc's, the end of a
+// thread), the root would have to wait for as well. Any other unit could wait there for something that
+// only this root can do, on this KLT, for ever: to release a mutex that it holds across the region, or
+// Python's global lock. And a root that is interrupted in the midst of its own code, or that yields, may
+// hold anything: it lends its KLT to nobody, but leaves its CPU to another KLT until it is its turn again.
+#include "core/scheduler.h"
+
+#include "core/create.h"
+#include "core/find.h"
+#include "core/identities.h"
+#include "core/idle.h"
+#include "core/own_scheduler.h"
+#include "core/pool/pool.h"
+#include "core/technique/choice.h"
+#include "core/technique/start.h"
+#include "os/futex.h"
+
+namespace weft::core {
+namespace {
+
+// ---------------------------------------------------------------- running
+
+// A root has stepped aside, and its turn has come. Not at its first, which may be at once: then something
+// else runs before, and meanwhile the root stands in a queue where anybody finds it.
+Event give_turn(Worker& worker, Worker& home) {
+  if (!home.turn_put_off) {
+    home.turn_put_off = true;
+    worker.inbox.put(&home.root_unit);
+    return Event::yielded;
+  }
+  std::uint32_t parked = Parked::for_its_turn;
+  if (home.parked.compare_exchange_strong(parked, Parked::awake, std::memory_order_acq_rel))
+    os::futex_wake(home.parked, 1);
+  return Event::finished;
+}
+
+Event run(Worker& worker, Unit& unit) {
+  if (unit.root) return give_turn(worker, *unit.worker);
+  if (has_flag(unit, UnitFlag::cancelled) && unit.context == nullptr && has_flag(unit, UnitFlag::free_standing)) {
+    tell_end(worker, unit);
+    return Event::finished;
+  }
+  install_for(worker, unit);
+  const Event event = unit.context != nullptr ? continue_unit(worker, unit) : start_unit(worker, unit);
+  if (event != Event::returned) settle(worker, *worker.current, event);  // perhaps of another, started after it
+  worker.current = nullptr;
+  return event;
+}
+
+// The next ready unit that the worker has at hand.
+Unit* next_ready(Worker& worker) {
+  if (Unit* unit = worker.handed_on; unit != nullptr) {
+    worker.handed_on = nullptr;
+    return unit;
+  }
+  if (worker.scheduler() != nullptr)
+    if (Unit* unit = worker.scheduler()->next(worker); unit != nullptr) return unit;
+  return next_local(worker);
+}
+
+void run_found(Worker& worker, const Found& found) {
+  if (found.unit != nullptr)
+    run(worker, *found.unit);
+  else if (found.share->take(*found.share, worker))
+    ++worker.counters.steals;
+}
+
+// Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
+Found search_elsewhere(Worker& worker) { return worker.scheduler() != nullptr ? Found{} : search(worker); }
+
+// Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
+void schedule(Worker& worker, bool counted_as_searcher) {
+  SchedulerFrame frame(worker);
+  worker.current = nullptr;
+  install_home(worker);
+  Searching searching(worker);
+  if (counted_as_searcher) searching.adopt();
+  while (!is_over(worker)) {
+    if (worker.spare && too_many_awake()) {
+      searching.end();
+      notify();  // what is left here, others take
+      rest(worker);
+      searching.begin();
+    }
+    if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) {
+      searching.end();
+      worker.scheduler()->run();
+      if (worker.ends.load(std::memory_order_acquire)) return;
+      continue;
+    }
+    if (Unit* unit = next_ready(worker); unit != nullptr) {
+      searching.found();
+      const Event event = run(worker, *unit);
+      // A unit that yields waits for something: it comes again only after what others offer.
+      if (event != Event::yielded || !worker.deque.looks_empty()) continue;
+      if (Found found = search_elsewhere(worker)) run_found(worker, found);
+      continue;
+    }
+    if (worker.ends.load(std::memory_order_acquire)) break;
+    if (!searching.on()) searching.begin();
+    if (Found found = search_elsewhere(worker)) {
+      searching.found();
+      run_found(worker, found);
+      continue;
+    }
+    if (!searching.exhausted()) continue;
+    if (worker.spare) {
+      searching.end();
+      rest(worker);
+      searching.begin();
+      continue;
+    }
+    if (worker.scheduler() != nullptr && !worker.scheduler()->sleeps())
+      os::give_up_cpu();
+    else
+      searching.sleep();
+  }
+  searching.end();
+}
+
+// What was taken out of a pool and is not run after all.
+void put_back_what_was_handed_on(Worker& worker) {
+  if (Unit* unit = worker.handed_on; unit != nullptr) {
+    worker.handed_on = nullptr;
+    put_ready(worker, *unit);
+  }
+}
+
+}  // namespace
+
+bool is_over(const Worker& worker) {
+  return root_is_ready(worker.until_ready) || (worker.until_done != nullptr && is_done(*worker.until_done));
+}
+
+// Back into the pool of its own; a pool that only one worker may push into is left, for good, for the inbox of the
+// worker that the unit has run on: whoever resumes it may be anybody.
+void put_into_pool(Worker& worker, Unit& unit) {
+  Pool& pool = *unit.pool;
+  Worker* home = unit.worker;
+  const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
+  if (anybody_pushes || (pool.access() == Access::priv && home == &worker)) {
+    pool.push(&unit);
+    notify_pool(pool);
+    return;
+  }
+  home->inbox.put(&unit);
+  os::light_fence();
+  wake(*home);
+}
+
+void put_ready(Worker& worker, Unit& unit) {
+  if (unit.pool != nullptr) {
+    put_into_pool(worker, unit);
+    return;
+  }
+  const Share* scope = unit.scope;
+  worker.deque.push(&unit);
+  notify(scope);
+}
+
+Unit* next_in_batch(Worker& worker, Technique technique) {
+  if (is_over(worker) || (worker.scheduler() != nullptr && worker.scheduler()->is_custom())) return nullptr;
+  Unit* unit = next_ready(worker);
+  if (unit == nullptr) return nullptr;
+  if (unit->context == nullptr) settle_technique(worker, *unit);
+  const bool same = unit->technique == technique && unit->context == nullptr && !unit->root &&
+                    runs_on_any_identity(*unit) && !has_flag(*unit, UnitFlag::cancelled);
+  if (same) return unit;
+  worker.handed_on = unit;
+  return nullptr;
+}
+
+void run_until_done(const Unit& unit) {
+  Worker& worker = *this_worker();
+  if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) return;
+  Unit& self = *worker.current;
+  {
+    SchedulerFrame frame(worker);
+    worker.current = nullptr;
+    worker.until_done = &unit;
+    while (!is_done(unit)) {
+      Unit* next = next_ready(worker);
+      if (next == nullptr) break;
+      run(worker, *next);
+    }
+    worker.until_done = nullptr;
+  }
+  put_back_what_was_handed_on(worker);
+  if (identities_enabled) install(worker, self.identity);
+}
+
+void run_one(Worker& worker, Unit& unit) {
+  SchedulerFrame frame(worker);
+  run(worker, unit);
+}
+
+void settle(Worker& worker, Unit& unit, Event event) {
+  switch (event) {
+    case Event::returned:
+      break;
+    case Event::suspended: {
+      keep_identity(worker, unit);
+      UnitState expected = UnitState::suspending;
+      // acq_rel: publishes the saved context; sees what the resumer did before an early `ready`.
+      if (!unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel)) {
+        put_ready(worker, unit);
+      }
+      break;
+    }
+    case Event::yielded: {
+      keep_identity(worker, unit);
+      const Share* scope = unit.scope;
+      unit.state.store(UnitState::ready, std::memory_order_relaxed);
+      if (unit.pool != nullptr) {
+        put_into_pool(worker, unit);
+        break;
+      }
+      worker.inbox.put(&unit);
+      notify(scope);
+      break;
+    }
+    case Event::finished: {
+      drop_identity(worker, unit);
+      Stack* stack = binds_early(unit) ? nullptr : unit.stack;
+      if (stack != nullptr) unit.stack = nullptr;
+      tell_end(worker, unit);  // from then on the unit may be gone
+      if (stack != nullptr) worker.stacks.give(stack);
+      break;
+    }
+  }
+}
+
+void suspend() {
+  Worker& worker = *this_worker();
+  Unit& unit = *worker.current;
+  if (!unit.root) {
+    leave_unit(worker, unit, Event::suspended);
+    return;
+  }
+  // The root stays where it is, on its own stack, and lends its KLT to others.
+  UnitState expected = UnitState::suspending;
+  if (unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel)) {
+    worker.lends_within.store(unit.scope, std::memory_order_relaxed);
+    reconsider_aside(worker);
+    worker.until_ready = &unit;
+    schedule(worker, false);
+    worker.until_ready = nullptr;
+    put_back_what_was_handed_on(worker);
+    worker.lends_within.store(nullptr, std::memory_order_relaxed);
+  }
+  unit.state.store(UnitState::running, std::memory_order_relaxed);
+  if (identities_enabled) install(worker, unit.identity);
+}
+
+void resume(Unit& unit) {
+  // Read before the exchange: afterwards the unit may run, and be gone.
+  const bool root = unit.root;
+  Worker* home = unit.worker;
+  const UnitState before = unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
+  if (root) {
+    os::light_fence();
+    wake(*home);
+    return;
+  }
+  if (before != UnitState::suspended) return;  // still on its stack: its worker will see
+  put_ready(worker_here(), unit);
+}
+
+void resume_all(Unit* chain) {
+  // Gathered by worker, so that each inbox is touched once.
+  struct Batch {
+    Worker* worker;
+    Unit* newest;
+    Unit* oldest;
+  };
+  constexpr unsigned most_batches = 16;
+  Batch batches[most_batches];
+  unsigned used = 0;
+  bool any = false;
+  while (chain != nullptr) {
+    Unit* unit = chain;
+    chain = chain->next;
+    if (unit->root) {
+      resume(*unit);
+      continue;
+    }
+    Worker* home = unit->worker;
+    Pool* pool = unit->pool;
+    if (unit->state.exchange(UnitState::ready, std::memory_order_acq_rel) != UnitState::suspended) continue;
+    if (pool != nullptr) {
+      put_into_pool(worker_here(), *unit);
+      continue;
+    }
+    any = true;
+    unsigned index = 0;
+    while (index < used && batches[index].worker != home) ++index;
+    if (index == most_batches) {
+      home->inbox.put(unit);
+    } else if (index == used) {
+      batches[used++] = {home, unit, unit};
+    } else {
+      unit->next = batches[index].newest;
+      batches[index].newest = unit;
+    }
+  }
+  for (unsigned index = 0; index < used; ++index)
+    batches[index].worker->inbox.put(batches[index].newest, batches[index].oldest);
+  if (!any) return;
+  for (unsigned index = 0; index < used; ++index) {
+    os::light_fence();
+    wake(*batches[index].worker);
+  }
+  notify();
+}
+
+void yield() {
+  Worker& worker = worker_here();
+  Unit& unit = *worker.current;
+  if (unit.root && unit.scope != nullptr) {
+    step_aside();
+    return;
+  }
+  if (!unit.root) {
+    if (!has_local_work(worker) && !has_flag(unit, UnitFlag::free_standing)) {
+      // Nothing here. Somebody else may need this CPU to make the progress that the caller waits for.
+      if (!any_work(worker)) {
+        os::give_up_cpu();
+        return;
+      }
+    }
+    leave_unit(worker, unit, Event::yielded);
+    return;
+  }
+  // A root runs one unit, if there is one, and goes on.
+  Found found;
+  {
+    SchedulerFrame frame(worker);
+    worker.current = nullptr;
+    unit.state.store(UnitState::ready, std::memory_order_relaxed);  // waits for the KLT that it has lent
+    found.unit = next_ready(worker);
+    if (!found) found = search_elsewhere(worker);
+    if (found) run_found(worker, found);
+    unit.state.store(UnitState::running, std::memory_order_relaxed);
+    if (identities_enabled) install(worker, unit.identity);
+  }
+  if (!found) os::give_up_cpu();
+}
+
+void step_aside() {
+  Worker& worker = *this_worker();
+  Worker* other = any_work() ? stand_in() : nullptr;
+  if (other == nullptr) {
+    os::give_up_cpu();
+    return;
+  }
+  worker.turn_put_off = false;
+  worker.parked.store(Parked::for_its_turn, std::memory_order_release);
+  other->inbox.put(&worker.root_unit);
+  os::light_fence();
+  if (!wake(*other)) wake_spare(*other);
+  while (worker.parked.load(std::memory_order_acquire) == Parked::for_its_turn)
+    os::futex_wait(worker.parked, Parked::for_its_turn);
+}
+
+void start(Unit& unit) {
+  worker_here().deque.push(&unit);
+  notify();
+}
+
+void schedule_worker(Worker& worker) {
+  schedule(worker, true);
+}
+
+}  // namespace weft::core

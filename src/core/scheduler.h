@@ -1,0 +1,90 @@
+// Running units, waiting, waking. For the faces and the sync objects; the protocol is at the head of
+// scheduler.cpp.
+#pragma once
+
+#include "core/runtime.h"
+#include "core/unit.h"
+#include "core/worker.h"
+#include "os/barrier.h"
+
+namespace weft::core {
+
+/// The unit of the calling KLT: a ULT, or the root's own.
+inline Unit& this_unit() { return *worker_here().current; }
+
+/// First half of a suspension: from here on, whoever is shown the unit may resume() it, once.
+inline void prepare_suspend(Unit& unit) { unit.state.store(UnitState::suspending, std::memory_order_relaxed); }
+
+/// Takes prepare_suspend() back; only if the unit was shown to nobody.
+inline void cancel_suspend(Unit& unit) { unit.state.store(UnitState::running, std::memory_order_relaxed); }
+
+/// Second half: gives the worker to others until somebody resumes the unit. The caller may come back
+/// on another worker. A root comes back on its own KLT, and runs on it meanwhile what lies within its
+/// scope (Unit::scope; any unit if it has none).
+void suspend();
+
+/// Makes a suspended (or suspending) unit ready. Any KLT of the process that has entered weft.
+void resume(Unit& unit);
+
+/// Resumes a chain linked by Unit::next: each goes back to the worker it ran on last.
+void resume_all(Unit* chain);
+
+/// Lets other ready units run; returns soon if there are none. A root without a scope runs one of them
+/// itself; one with a scope steps aside.
+void yield();
+
+/// The calling root lets another KLT have its CPU until units that wait have had their turn; returns
+/// soon if there are none. It runs nothing itself, so it may hold anything.
+void step_aside();
+
+/// Makes a created unit ready, in the pool of the calling worker.
+void start(Unit& unit);
+
+/// Tells idle workers that there is work that they can find, and what it belongs to (nullptr: not known,
+/// or to nothing). Call after publishing it.
+void notify_slow(const Share* scope);
+inline void notify(const Share* scope = nullptr) {
+  os::light_fence();
+  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_slow(scope);
+}
+
+/// Offers a share on the calling worker, for others to take from; follow it with notify().
+void publish(Worker& worker, Share& share);
+/// Withdraws it; from any worker. Late thieves may still look at the share afterwards.
+void unpublish(Share& share);
+
+/// How many workers look for work at this moment, or have been woken to.
+inline unsigned searchers() {
+  const std::int32_t count = runtime.searchers.load(std::memory_order_relaxed);
+  return count > 0 ? static_cast<unsigned>(count) : 0;
+}
+
+/// Whether it makes sense to spin: there is a CPU for each KLT that is awake. Not cheap.
+bool spinning_pays();
+
+/// Whether something waits for this very worker (a hint): units of its own, members that a loop on it
+/// has claimed, or the root whose KLT it is.
+inline bool has_local_work(const Worker& worker) {
+  if (worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready) return true;
+  return worker.in_hand != 0 || !worker.deque.looks_empty() || !worker.inbox.looks_empty();
+}
+
+/// Whether the worker has something that another could run (a hint).
+bool offers_work(const Worker& worker);
+
+/// The scheduler of a KLT of weft's; returns only when somebody has asked the worker to end.
+void schedule_worker(Worker& worker);
+
+/// Whether what the worker's root waits for is there.
+bool is_over(const Worker& worker);
+
+/// Puts a ready unit where it belongs, and tells those who may run it.
+void put_ready(Worker& worker, Unit& unit);
+
+/// For a root: runs what its worker has at hand until the unit is done or nothing is left.
+void run_until_done(const Unit& unit);
+
+/// Runs a ready unit on the calling worker, on top of the caller, until it waits, yields or ends.
+void run_one(Worker& worker, Unit& unit);
+
+}  // namespace weft::core

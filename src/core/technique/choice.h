@@ -1,0 +1,41 @@
+// `auto`: the technique for a unit, chosen when it starts from what units of the same entry function have done
+// (the question that the dissertation leaves open, 3.8).
+//
+// Each worker counts, per entry function, the units that it has started and those that deviated, and forgets with
+// time, so that a change of behaviour shows. It chooses among the techniques that are best somewhere (3.28-3.33 and
+// `weft bench techniques`): SC while hardly any deviates, RoC-L in between, Full-L where most do.
+#pragma once
+
+#include <cstdint>
+
+#include "core/unit.h"
+
+namespace weft::core {
+
+struct Worker;
+
+struct Choice {
+  void (*entry)(void*) = nullptr;
+  Technique technique = Technique::sc;
+  std::uint32_t recent = 0;  // units since the last decision
+  std::uint32_t recent_deviated = 0;
+  std::uint64_t units = 0;
+  std::uint64_t deviated = 0;
+};
+
+/// Of one worker; a function that finds its place taken takes it over.
+struct Choices {
+  static constexpr unsigned places = 64;
+  Choice at[places];
+};
+
+/// Counts a unit of this function, and says how to start it.
+Technique choose(Worker& worker, void (*entry)(void*));
+
+/// One of them has deviated (once per unit).
+void note_deviated(Worker& worker, void (*entry)(void*));
+
+/// What all workers together know of the function; technique: what the calling one would choose now.
+Choice known_of(Worker& worker, void (*entry)(void*));
+
+}  // namespace weft::core

@@ -1,0 +1,86 @@
+// The two ends of a unit's life on its stack. Only for the technique files.
+#pragma once
+
+#include "core/identities.h"
+#include "core/sanitizer.h"
+#include "core/technique/start.h"
+
+namespace weft::core {
+
+/// On the stack that the caller runs on.
+inline void begin(Worker& worker, Unit& unit) {
+  unit.worker = &worker;
+  unit.state.store(UnitState::running, std::memory_order_relaxed);
+  worker.current = &unit;
+  ++worker.counters.units_started;
+  pass_scheduling_point(worker);
+#if defined(WEFT_TSAN)
+  worker.frame_fiber = sanitizer::current_fiber();
+#endif
+}
+
+inline void begin(Worker& worker, Unit& unit, Stack* stack, void* top) {
+  unit.stack = stack;
+  stack->frames = top;
+  begin(worker, unit);
+}
+
+inline Stack* bind_stack(Worker& worker, Unit& unit) {
+  return unit.stack != nullptr ? unit.stack : worker.stacks.take(wanted_stack(unit));
+}
+
+/// A unit has run to its end without leaving the worker.
+inline void end_undeviated_keeping_stack(Worker& worker, Unit& unit) {
+  worker.current = nullptr;
+  unit.stack = nullptr;
+  drop_identity(worker, unit);
+  tell_end(worker, unit);
+}
+
+inline void end_undeviated(Worker& worker, Unit& unit) {
+  worker.current = nullptr;
+  if (unit.stack != nullptr && !binds_early(unit)) {
+    worker.stacks.give(unit.stack);
+    unit.stack = nullptr;
+  }
+  drop_identity(worker, unit);
+  tell_end(worker, unit);
+}
+
+/// First thing on the unit's stack: where the frame under it lies.
+inline void note_arrival([[maybe_unused]] Unit& unit) {
+#if defined(WEFT_ASAN)
+  const void* low = nullptr;
+  std::size_t size = 0;
+  sanitizer::arrive(nullptr, &low, &size);
+  unit.worker->frame_stack = const_cast<void*>(low);
+  unit.worker->frame_stack_size = size;
+#endif
+}
+
+// What the unit's stack ends with when it returns by itself.
+[[gnu::noinline]] inline void note_departure() {
+#if defined(WEFT_ASAN) || defined(WEFT_TSAN)
+  Worker& worker = *this_worker();
+  sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
+#endif
+}
+
+/// What a unit's own stack begins with where it is called and may return.
+inline void roc_entry(void* argument) {
+  auto unit = static_cast<Unit*>(argument);
+  note_arrival(*unit);
+  call_unit(*unit);
+  if constexpr (sanitizer::active) {
+    // A diverted unit announces its departure in weft_unit_finish().
+    if (unit->context == nullptr) note_departure();
+  }
+}
+
+inline void full_entry(void* argument) {
+  auto unit = static_cast<Unit*>(argument);
+  note_arrival(*unit);
+  call_unit(*unit);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,15 @@
+// Stackless (dissertation 3.2, Figs. 3.4-3.5): the unit is called on the scheduler's stack.
+//
+// Constraint: no deviation. Whatever would wait or yield returns WEFT_ERR_STACKLESS instead (may_wait).
+#include "core/technique/entry.h"
+
+namespace weft::core {
+
+Event run_stackless(Worker& worker, Unit& unit) {
+  begin(worker, unit);
+  call_unit(unit);
+  end_undeviated(worker, unit);
+  return Event::returned;
+}
+
+}  // namespace weft::core

@@ -1,0 +1,104 @@
+// Units: what weft schedules, and the states they go through.
+//
+//   state       who may run it           next state, and who changes it
+//   created     a worker that finds it   running      the worker that starts it
+//   running     the worker it is on      suspending   itself, before it shows itself to a resumer
+//                                        ready        itself (yield)
+//                                        done         itself
+//   suspending  still on its stack       suspended    its worker, once the context is saved
+//                                        ready        the resumer (exactly one), by exchange
+//                                        running      itself, if it did not switch after all
+//   suspended   nobody                   ready        the resumer, who then puts it into a pool
+//   ready       a worker that finds it   running      the worker that resumes it
+//   done        nobody                   -
+//
+// The hand-over that matters is suspend against resume. A unit announces itself (suspending), shows
+// itself to whoever may resume it, and switches away. The resumer exchanges in `ready`: had the
+// unit been `suspended`, the resumer puts it into a pool; had it been `suspending`, the unit is still
+// on its stack, and its worker, whose compare-exchange suspending -> suspended then fails, puts it
+// there instead. So it is put exactly once, and never before its context is saved.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/layout.h"
+#include "os/identity.h"
+
+namespace weft::core {
+
+class Pool;
+class Share;
+struct Stack;
+struct Worker;
+
+enum class UnitState : std::uint32_t { created, running, suspending, suspended, ready, done };
+
+/// How a unit is started and finished (dissertation, Tables 3.1-3.2): a file each in core/technique.
+/// In the order of enum weft_technique.
+enum class Technique : std::uint8_t {
+  automatic,  // one of the others, chosen when the unit starts (core/technique/choice.h)
+  stackless,
+  full,
+  full_l,
+  roc,
+  roc_l,
+  ss,
+  ss_l,
+  sc,
+  c_full,
+  c_full_e,
+  c_roc,
+  c_roc_e,
+};
+
+/// Unit::flags.
+enum UnitFlag : std::uint8_t {
+  free_standing = 1,  // created through core/create.h: its end is told by `waiters`, its descriptor is weft's
+  detached = 2,       // nobody joins it: frees itself
+  wants_identity = 4, // keeps thread-local storage of its own while it waits
+  cancelled = 8,      // somebody has asked it to end
+  own_memory = 16,    // its stack is the caller's memory
+  chosen = 32,        // its technique was chosen for it (core/technique/choice.h)
+  granted = 64,       // may go on: the next wait_for_grant() returns at once (core/create.h)
+  wants_grant = 128,  // waits for that
+};
+
+/// Two cache lines; the first is what starting and finishing touches.
+struct alignas(base::cache_line) Unit {
+  Unit* next = nullptr;     // in a pool, an inbox or a list of waiters
+  void* context = nullptr;  // the saved stack pointer while it does not run
+  std::atomic<UnitState> state{UnitState::created};
+  Technique technique = Technique::roc_l;
+  std::atomic<std::uint8_t> flags{0};
+  bool root = false;            // a KLT of the program: resumed only on itself
+  bool keeps_identity = false;  // `identity` is its own for good, not just while suspended
+  void (*entry)(void*) = nullptr;
+  void* argument = nullptr;
+  Stack* stack = nullptr;                // from its start on; earlier if bound at creation
+  std::atomic<Unit*> waiters{nullptr};   // of a free-standing unit: who joins it (core/create.h)
+  Pool* pool = nullptr;                  // where it goes when ready; nullptr: to the worker that makes it so
+
+  Worker* worker = nullptr;          // where it runs or ran last
+  os::Identity* identity = nullptr;  // what it owns at rung 3; else it runs on its worker's
+  void (*finished)(Unit*) = nullptr;  // on the scheduler's side, after it has left its stack
+  void* face = nullptr;               // what the face that made it hangs here
+  const Share* scope = nullptr;       // what it belongs to now; nullptr: to nothing in particular
+  const char* name = nullptr;
+  std::uint32_t stack_kib = 0;  // wanted; 0: the default
+  std::int32_t priority = 0;    // in a pool that knows priorities; higher runs first
+  std::uint32_t deviations = 0;
+  std::uint16_t starts = 0;
+  std::uint16_t moves = 0;  // to another worker
+};
+
+static_assert(sizeof(Unit) == 2 * base::cache_line);
+
+inline bool has_flag(const Unit& unit, UnitFlag flag) {
+  return (unit.flags.load(std::memory_order_relaxed) & flag) != 0;
+}
+
+/// Whether the unit has a stack that it can leave and come back to.
+inline bool may_wait(const Unit& unit) { return unit.technique != Technique::stackless; }
+
+}  // namespace weft::core

@@ -1,0 +1,184 @@
+#include "core/watchdog.h"
+
+#include <cstdlib>
+#include <ctime>
+
+#include "core/identities.h"
+#include "core/idle.h"
+#include "core/sanitizer.h"
+#include "core/scheduler.h"
+#include "os/futex.h"
+#include "os/interrupt.h"
+#include "os/klt.h"
+
+namespace weft::core {
+
+std::atomic<bool> watchdog_rests{false};
+
+namespace {
+
+enum State : std::uint32_t { not_started, resting, watching };
+std::atomic<std::uint32_t> state{not_started};
+
+constexpr long slowest_ns = 10 * 1000 * 1000;
+constexpr long fastest_ns = 100 * 1000;
+constexpr unsigned patience = 3;  // firings in a row before the looks become more frequent
+constexpr unsigned looks_before_rest = 10;
+
+constexpr unsigned most_watched = 2048;
+std::uint64_t points_seen[most_watched];
+std::uint64_t cpu_time_seen[most_watched];
+
+bool enabled = false;
+std::atomic<unsigned> blocked_seen{0};
+
+// On the interrupted KLT, in the handler.
+void note_interrupt() {
+  if (Worker* worker = this_worker(); worker != nullptr) worker->interrupt_sent.store(false, std::memory_order_relaxed);
+}
+
+void give_way() {
+  Worker* worker = this_worker();
+  if (worker == nullptr || worker->current == nullptr) return;
+  Unit& unit = *worker->current;
+  if (unit.state.load(std::memory_order_relaxed) != UnitState::running || !identities_enabled) return;
+  if (unit.root) {
+    step_aside();
+    return;
+  }
+  if (runs_on_any_identity(unit)) return;  // in the midst of an access to storage that others use, perhaps
+  // The code may be in the middle of a thread-local access: it must find the same storage again, and
+  // nobody else may find it as it is now. So only with another identity at hand for the worker.
+  if (unit.identity == nullptr && worker->spares == nullptr) {
+    os::Identity* identity = take_identity(*worker);
+    if (identity == nullptr) return;
+    give_identity(*worker, identity);
+  }
+  yield();
+}
+
+bool units_wait() {
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (worker != nullptr && offers_work(*worker)) return true;
+  }
+  return false;
+}
+
+// The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
+// something was done about it.
+bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
+  const int klt = worker.klt.load(std::memory_order_relaxed);
+  switch (os::klt_activity(klt)) {
+    case os::KltActivity::gone:
+      return false;
+    case os::KltActivity::sleeps:
+      if (!elsewhere_too || worker.parked.load(std::memory_order_relaxed) != 0) return false;
+      return fewer_awake_than_wanted(++blocked) && wake_spare() != nullptr;
+    case os::KltActivity::runs:
+      break;
+  }
+  // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
+  // others may go.
+  if (elsewhere_too && worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_awake() &&
+      fewer_awake_than_wanted(++blocked))
+    wake_spare();
+  // One that has only just woken up may sleep again before the signal arrives, which would cut the
+  // sleep short: what spins has used the CPU since the last look.
+  const std::uint64_t used = os::klt_cpu_time(klt);
+  const std::uint64_t since = used - cpu_time_seen[worker.index];
+  cpu_time_seen[worker.index] = used;
+  if (since < static_cast<std::uint64_t>(fastest_ns) / 2) return true;
+  if (worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) return true;
+  os::refresh_code_not_to_leave();
+  return os::interrupt(klt);
+}
+
+// True if some worker was stuck.
+bool look(bool* any_active) {
+  const bool waiting = units_wait();
+  bool fired = false;
+  unsigned blocked = 0;
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots && index < most_watched; ++index) {
+    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (worker == nullptr || !worker->active.load(std::memory_order_relaxed)) continue;
+    *any_active = true;
+    const std::uint64_t points = worker->scheduling_points.load(std::memory_order_relaxed);
+    const bool stuck = points == points_seen[index];
+    points_seen[index] = points;
+    if (!stuck)
+      cpu_time_seen[index] = os::klt_cpu_time(worker->klt.load(std::memory_order_relaxed));
+    else if (waiting || has_local_work(*worker))
+      fired = help(*worker, waiting, blocked) || fired;
+  }
+  blocked_seen.store(blocked, std::memory_order_relaxed);
+  return fired;
+}
+
+void sleep_for(long nanoseconds) {
+  timespec time{0, nanoseconds};
+  nanosleep(&time, nullptr);
+}
+
+// A process whose main thread has ended by pthread_exit ends with its last thread, and with status 0.
+// The KLTs of weft's must not keep it alive.
+bool program_has_ended() {
+  return runtime.main_has_ended.load(std::memory_order_relaxed) && runtime.roots.load(std::memory_order_relaxed) == 0 &&
+         os::only_own_klts_left();
+}
+
+void* watch_workers(void*) {
+  long interval = slowest_ns;
+  unsigned fired_in_a_row = 0;
+  unsigned idle_looks = 0;
+  for (;;) {
+    sleep_for(interval);
+    bool any_active = false;
+    if (look(&any_active)) {
+      if (++fired_in_a_row >= patience) interval = interval / 2 > fastest_ns ? interval / 2 : fastest_ns;
+    } else if (fired_in_a_row > 0) {
+      --fired_in_a_row;
+    } else {
+      interval = interval * 2 < slowest_ns ? interval * 2 : slowest_ns;
+    }
+    if (program_has_ended()) std::exit(EXIT_SUCCESS);
+    idle_looks = any_active ? 0 : idle_looks + 1;
+    if (idle_looks < looks_before_rest || runtime.main_has_ended.load(std::memory_order_relaxed)) continue;
+    idle_looks = 0;
+    state.store(resting, std::memory_order_relaxed);
+    watchdog_rests.store(true, std::memory_order_release);
+    while (state.load(std::memory_order_acquire) == resting) os::futex_wait(state, resting);
+  }
+}
+
+}  // namespace
+
+unsigned watchdog_counts_blocked() { return blocked_seen.load(std::memory_order_relaxed); }
+
+void wake_watchdog() {
+  watchdog_rests.store(false, std::memory_order_relaxed);
+  std::uint32_t before = state.load(std::memory_order_relaxed);
+  if (before == watching || !state.compare_exchange_strong(before, watching, std::memory_order_acq_rel)) return;
+  if (before == resting) {
+    os::futex_wake(state, 1);
+    return;
+  }
+  constexpr std::size_t stack_bytes = 64 * 1024;
+  // Without it everything works but what gets stuck; too few threads are told of elsewhere.
+  os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::none);
+}
+
+void enable_watchdog() {
+  if (sanitizer::active) return;
+  enabled = os::install_interrupt(note_interrupt, give_way);
+  watchdog_rests.store(enabled, std::memory_order_relaxed);
+}
+
+void reset_watchdog() {
+  state.store(not_started, std::memory_order_relaxed);
+  watchdog_rests.store(enabled, std::memory_order_relaxed);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,118 @@
+// Workers: scheduling slots. A KLT of weft's own carries a worker; a root carries one of its own for
+// as long as its KLT lives, and runs units on it while its own continuation waits.
+//
+// What a worker holds is written by the KLT that carries it, except where `shared` says otherwise.
+// The only thing a KLT stores is one pointer to its worker, in the thread word (arch/thread_pointer.h)
+// of the identity it runs on.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "arch/thread_pointer.h"
+#include "base/layout.h"
+#include "core/pool/deque.h"
+#include "core/pool/inbox.h"
+#include "core/pool/share.h"
+#include "core/stack.h"
+#include "core/technique/choice.h"
+#include "core/unit.h"
+#include "core/unit_cache.h"
+#include "os/identity.h"
+
+namespace weft::core {
+
+class Scheduler;
+
+/// Worker::parked: whether its KLT sleeps on that word, and what for.
+enum Parked : std::uint32_t {
+  awake,
+  for_any_work,
+  for_work_within,  // a root: work that lies within Worker::lends_within
+  for_its_turn,     // a root that has stepped aside
+  for_its_pools,    // a worker with a scheduler over pools of its own
+  spare_rests,      // a spare worker: until it is needed
+};
+
+/// What `--report` adds up. Each worker counts its own; readers accept a slightly old value.
+struct Counters {
+  std::uint64_t units_started = 0;         // rung 1
+  std::uint64_t promoted_to_stack = 0;     // rung 2: first deviations
+  std::uint64_t promoted_to_identity = 0;  // rung 3: suspended with an identity of its own
+  std::uint64_t steals = 0;
+  std::uint64_t sleeps = 0;
+};
+
+struct alignas(base::cache_line) Worker {
+  // The innermost scheduler frame on this KLT, and what runs on top of it.
+  Unit* current = nullptr;
+  void* scheduler_context = nullptr;
+  void* frame_stack = nullptr;  // for sanitizers: the stack that frame lies on
+  std::size_t frame_stack_size = 0;
+  void* frame_fiber = nullptr;
+
+  // Identities: `installed` is whose thread pointer the KLT runs on; `own` is the one on which it
+  // may run schedulers and units that have none; `spares` are further free ones.
+  os::Identity* installed = nullptr;
+  os::Identity* own = nullptr;
+  os::Identity* spares = nullptr;
+  unsigned spare_count = 0;
+
+  StackCache stacks;
+  UnitCache units;
+  Choices choices;
+  Counters counters;
+  const Unit* until_ready = nullptr;  // the scheduler stops when this root is ready,
+  const Unit* until_done = nullptr;   // or this unit done
+  Unit* handed_on = nullptr;          // taken out of a pool, and to be run next
+  void* root_extras = nullptr;        // of a root: its unit-local values
+  unsigned in_hand = 0;               // units that a loop on this KLT has claimed and not started yet
+  unsigned turns = 0;    // units taken from its own pools
+  std::uint64_t last_turn = 0;  // when the oldest of them was last preferred
+  bool turn_of_inbox = false;
+  unsigned index = 0;
+  std::uint32_t random = 1;
+  void* signal_stack = nullptr;  // of a root that had none
+  bool turn_put_off = false;     // of a root that has stepped aside: belongs to whoever has root_unit in hand
+  Unit root_unit;                // of a root: its continuation
+  Stack* root_segment = nullptr; // where its frames go on, inside call_on_segment()
+  void* face = nullptr;          // a face's own caches
+  Worker* next_unused = nullptr;
+
+  // Shared from here on.
+  static constexpr unsigned most_published = 7;
+  alignas(base::cache_line) std::atomic<Share*> published[most_published] = {};
+  std::atomic<unsigned> overflowing{0};             // further shares, in a list
+  std::atomic<std::uint64_t> scheduling_points{0};  // units started and resumed; for the watchdog
+  std::atomic<int> klt{0};                          // the KLT that carries the worker
+  std::atomic<bool> interrupt_sent{false};
+  std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
+  std::atomic<bool> ends{false};  // somebody joins it (join_worker)
+  std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
+  bool spare = false;               // stands in for workers whose KLT sleeps in the kernel; rests otherwise
+  std::atomic<bool> active{false};  // a root inside weft, or a KLT of weft's that is awake
+  alignas(base::cache_line) std::atomic<std::uint32_t> parked{Parked::awake};
+  /// Of a root that waits: its KLT may run only what lies within it; nullptr: anything.
+  std::atomic<const Share*> lends_within{nullptr};
+  mutable Spinlock overflow_lock;
+  Share* overflow = nullptr;
+  Deque<Unit> deque;
+  Inbox inbox;
+  Inbox aside;  // ready units that a root came across and may not run: for the others
+
+  /// nullptr: weft's default, over the worker's own pools and those of others. A worker with one of the program's
+  /// shares nothing: what lies in its deque and inbox belongs to pools that others may not use.
+  Scheduler* scheduler() const { return own_scheduler.load(std::memory_order_relaxed); }
+};
+
+/// The owner passes a scheduling point. A plain increment: only the owner writes.
+inline void pass_scheduling_point(Worker& worker) {
+  worker.scheduling_points.store(worker.scheduling_points.load(std::memory_order_relaxed) + 1,
+                                 std::memory_order_relaxed);
+}
+
+/// The worker of the calling KLT; nullptr in a thread that has not entered weft. Read it again after
+/// anything that may suspend: the unit may have moved.
+inline Worker* this_worker() { return static_cast<Worker*>(arch::thread_word()); }
+
+}  // namespace weft::core

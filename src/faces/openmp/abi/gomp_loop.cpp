@@ -1,0 +1,201 @@
+// GCC's entry points for the worksharing loop. The twins (long and unsigned long long, schedules,
+// combined with parallel) are made from one template each.
+#include "base/panic.h"
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/loop.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+using Ull = unsigned long long;
+
+// GCC's numbers for schedules in GOMP_loop_start (the high bit says monotonic).
+enum GccSchedule : long { gcc_runtime = 0, gcc_static = 1, gcc_dynamic = 2, gcc_guided = 3, gcc_auto = 4 };
+
+Loop signed_loop(long start, long end, long step) {
+  Loop loop;
+  loop.up = step > 0;
+  const bool runs = loop.up ? start < end : start > end;
+  loop.start = static_cast<std::uint64_t>(start);
+  loop.end = static_cast<std::uint64_t>(runs ? end : start);
+  loop.step = static_cast<std::uint64_t>(step);
+  return loop;
+}
+
+Loop unsigned_loop(bool up, Ull start, Ull end, Ull step) {
+  Loop loop;
+  loop.up = up;
+  const bool runs = up ? start < end : start > end;
+  loop.start = start;
+  loop.end = runs ? end : start;
+  loop.step = step;
+  return loop;
+}
+
+Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false) {
+  loop.schedule = schedule;
+  loop.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
+  loop.ordered = ordered;
+  return loop;
+}
+
+Loop by_runtime(Loop loop, bool ordered = false) {
+  loop.ordered = ordered;
+  return with_runtime_schedule(this_member(), loop);
+}
+
+template <class T>
+bool next(T* start, T* end) {
+  Chunk chunk;
+  if (!next_chunk(this_member(), &chunk)) return false;
+  *start = static_cast<T>(chunk.start);
+  *end = static_cast<T>(chunk.end);
+  return true;
+}
+
+template <class T>
+bool begin(const Loop& loop, T* start, T* end) {
+  enter_loop(this_member(), loop);
+  return next(start, end);
+}
+
+// GOMP_loop_start and its kin: any schedule, and memory that the members share.
+template <class T>
+bool begin_general(Loop loop, long schedule, long chunk, bool ordered, T* start, T* end, std::uintptr_t* reductions,
+                   void** memory, const char* name) {
+  if (reductions != nullptr) base::panic("%s: task reductions are not implemented in this version of weft", name);
+  constexpr unsigned long kinds = 7;
+  const long kind = static_cast<long>(static_cast<unsigned long>(schedule) & kinds);
+  loop = kind == gcc_runtime ? by_runtime(loop, ordered) : scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
+  Member& member = this_member();
+  enter_loop(member, loop, memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0);
+  if (memory != nullptr) *memory = member.loop.shared->memory;
+  return start == nullptr || next(start, end);
+}
+
+Team& open_with_loop(void (*function)(void*), void* data, unsigned threads, const Loop& loop) {
+  Team& team = prepare_region(resolve_size(this_member(), threads, 0), function, data);
+  prepare_loop(team, loop);
+  start_members(team);
+  return team;
+}
+
+void run_with_loop(void (*function)(void*), void* data, unsigned threads, const Loop& loop) {
+  open_with_loop(function, data, threads, loop);
+  function(data);
+  close_region();
+}
+
+}  // namespace
+}  // namespace weft::openmp
+
+using namespace weft::openmp;
+
+// name: between GOMP_loop_ and _start
+#define LOOPS_WITH_CHUNK(X)               \
+  X(static, static_, false)               \
+  X(dynamic, dynamic, false)              \
+  X(guided, guided, false)                \
+  X(nonmonotonic_dynamic, dynamic, false) \
+  X(nonmonotonic_guided, guided, false)   \
+  X(ordered_static, static_, true)        \
+  X(ordered_dynamic, dynamic, true)       \
+  X(ordered_guided, guided, true)
+#define LOOPS_BY_RUNTIME(X)            \
+  X(runtime, false)                    \
+  X(nonmonotonic_runtime, false)       \
+  X(maybe_nonmonotonic_runtime, false) \
+  X(ordered_runtime, true)
+
+#define DEFINE_NEXT(name)                                                                       \
+  WEFT_EXPORT bool GOMP_loop_##name##_next(long* start, long* end) { return next(start, end); } \
+  WEFT_EXPORT bool GOMP_loop_ull_##name##_next(Ull* start, Ull* end) { return next(start, end); }
+
+#define DEFINE_WITH_CHUNK(name, schedule, ordered)                                                                  \
+  WEFT_EXPORT bool GOMP_loop_##name##_start(long first, long last, long step, long chunk, long* start, long* end) { \
+    return begin(scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, ordered), start, end);        \
+  }                                                                                                                 \
+  WEFT_EXPORT bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull last, Ull step, Ull chunk, Ull* start,      \
+                                                Ull* end) {                                                         \
+    Loop loop = scheduled(unsigned_loop(up, first, last, step), Schedule::schedule, 0, ordered);                    \
+    loop.chunk = chunk;                                                                                             \
+    return begin(loop, start, end);                                                                                 \
+  }                                                                                                                 \
+  DEFINE_NEXT(name)
+LOOPS_WITH_CHUNK(DEFINE_WITH_CHUNK)
+
+#define DEFINE_BY_RUNTIME(name, ordered)                                                                        \
+  WEFT_EXPORT bool GOMP_loop_##name##_start(long first, long last, long step, long* start, long* end) {         \
+    return begin(by_runtime(signed_loop(first, last, step), ordered), start, end);                              \
+  }                                                                                                             \
+  WEFT_EXPORT bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull last, Ull step, Ull* start, Ull* end) { \
+    return begin(by_runtime(unsigned_loop(up, first, last, step), ordered), start, end);                        \
+  }                                                                                                             \
+  DEFINE_NEXT(name)
+LOOPS_BY_RUNTIME(DEFINE_BY_RUNTIME)
+
+#define DEFINE_GENERAL(name, ordered)                                                                                 \
+  WEFT_EXPORT bool GOMP_loop_##name(long first, long last, long step, long schedule, long chunk, long* start,         \
+                                    long* end, std::uintptr_t* reductions, void** memory) {                           \
+    return begin_general(signed_loop(first, last, step), schedule, chunk, ordered, start, end, reductions, memory,    \
+                         "GOMP_loop_" #name);                                                                         \
+  }                                                                                                                   \
+  WEFT_EXPORT bool GOMP_loop_ull_##name(bool up, Ull first, Ull last, Ull step, long schedule, Ull chunk, Ull* start, \
+                                        Ull* end, std::uintptr_t* reductions, void** memory) {                        \
+    return begin_general(unsigned_loop(up, first, last, step), schedule, static_cast<long>(chunk), ordered, start,    \
+                         end, reductions, memory, "GOMP_loop_ull_" #name);                                            \
+  }
+DEFINE_GENERAL(start, false)
+DEFINE_GENERAL(ordered_start, true)
+
+#define DEFINE_PARALLEL(name, schedule)                                                                           \
+  WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first,   \
+                                             long last, long step, long chunk, unsigned) {                        \
+    run_with_loop(function, data, threads, scheduled(signed_loop(first, last, step), Schedule::schedule, chunk)); \
+  }
+DEFINE_PARALLEL(static, static_)
+DEFINE_PARALLEL(dynamic, dynamic)
+DEFINE_PARALLEL(guided, guided)
+DEFINE_PARALLEL(nonmonotonic_dynamic, dynamic)
+DEFINE_PARALLEL(nonmonotonic_guided, guided)
+
+#define DEFINE_PARALLEL_RUNTIME(name)                                                                           \
+  WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first, \
+                                             long last, long step, unsigned) {                                  \
+    run_with_loop(function, data, threads, by_runtime(signed_loop(first, last, step)));                         \
+  }
+DEFINE_PARALLEL_RUNTIME(runtime)
+DEFINE_PARALLEL_RUNTIME(nonmonotonic_runtime)
+DEFINE_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
+
+// As compilers before GCC 4.9 emitted it: the caller runs the master's part, then GOMP_parallel_end.
+#define DEFINE_PARALLEL_START(name, schedule)                                                                      \
+  WEFT_EXPORT void GOMP_parallel_loop_##name##_start(void (*function)(void*), void* data, unsigned threads,        \
+                                                     long first, long last, long step, long chunk) {               \
+    open_with_loop(function, data, threads, scheduled(signed_loop(first, last, step), Schedule::schedule, chunk)); \
+  }
+DEFINE_PARALLEL_START(static, static_)
+DEFINE_PARALLEL_START(dynamic, dynamic)
+DEFINE_PARALLEL_START(guided, guided)
+
+WEFT_EXPORT void GOMP_parallel_loop_runtime_start(void (*function)(void*), void* data, unsigned threads, long first,
+                                                  long last, long step) {
+  open_with_loop(function, data, threads, by_runtime(signed_loop(first, last, step)));
+}
+
+WEFT_EXPORT void GOMP_loop_end_nowait() { leave_loop(this_member()); }
+
+WEFT_EXPORT void GOMP_loop_end() {
+  Member& member = this_member();
+  leave_loop(member);
+  team_barrier(member);
+}
+
+WEFT_EXPORT bool GOMP_loop_end_cancel() {
+  GOMP_loop_end();
+  return false;  // cancellation is off
+}
+
+WEFT_EXPORT void GOMP_ordered_start() { begin_ordered(this_member()); }
+WEFT_EXPORT void GOMP_ordered_end() {}  // the turn is passed with the chunk

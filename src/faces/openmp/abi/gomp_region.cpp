@@ -1,0 +1,146 @@
+// GCC's entry points for parallel, sections, single, barrier, critical and atomic.
+#include <cstdint>
+
+#include "base/panic.h"
+#include "core/sync/mutex.h"
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/loop.h"
+#include "faces/openmp/settings.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+core::Mutex unnamed_critical;
+core::Mutex atomic_fallback;
+
+// A critical name is a zero-initialised pointer of the program's: room enough for a mutex, whose
+// initial state is zero.
+core::Mutex& critical(void** name) {
+  static_assert(sizeof(core::Mutex) <= sizeof(void*));
+  return *reinterpret_cast<core::Mutex*>(name);
+}
+
+// Sections are a loop over their numbers, from 1, one at a time; 0 says that none is left.
+Loop over_sections(unsigned count) {
+  Loop loop;
+  loop.start = 1;
+  loop.end = std::uint64_t{count} + 1;
+  loop.schedule = Schedule::dynamic;
+  loop.chunk = 1;
+  return loop;
+}
+
+unsigned next_section(Member& member) {
+  Chunk chunk;
+  return next_chunk(member, &chunk) ? static_cast<unsigned>(chunk.start) : 0;
+}
+
+void open_with_sections(void (*function)(void*), void* data, unsigned threads, unsigned count) {
+  Team& team = prepare_region(resolve_size(this_member(), threads, count), function, data);
+  prepare_loop(team, over_sections(count));
+  start_members(team);
+}
+
+bool first_at_single(Member& member) {
+  bool first = false;
+  Workshare& slot = enter_construct(member, &first);
+  if (first) publish_construct(slot);
+  leave_construct(member, slot);
+  return first;
+}
+
+}  // namespace
+}  // namespace weft::openmp
+
+using namespace weft::openmp;
+
+WEFT_EXPORT void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned) {
+  open_region(resolve_size(this_member(), threads, 0), function, data);
+  function(data);
+  close_region();
+}
+
+WEFT_EXPORT void GOMP_parallel_start(void (*function)(void*), void* data, unsigned threads) {
+  open_region(resolve_size(this_member(), threads, 0), function, data);
+}
+
+WEFT_EXPORT void GOMP_parallel_end() { close_region(); }
+
+WEFT_EXPORT void GOMP_parallel_sections(void (*function)(void*), void* data, unsigned threads, unsigned count,
+                                        unsigned) {
+  open_with_sections(function, data, threads, count);
+  function(data);
+  close_region();
+}
+
+WEFT_EXPORT void GOMP_parallel_sections_start(void (*function)(void*), void* data, unsigned threads, unsigned count) {
+  open_with_sections(function, data, threads, count);
+}
+
+WEFT_EXPORT unsigned GOMP_sections_start(unsigned count) {
+  Member& member = this_member();
+  enter_loop(member, over_sections(count));
+  return next_section(member);
+}
+
+WEFT_EXPORT unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions, void** memory) {
+  if (reductions != nullptr)
+    weft::base::panic("GOMP_sections2_start: task reductions are not implemented in this version of weft");
+  Member& member = this_member();
+  enter_loop(member, over_sections(count), memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0);
+  if (memory != nullptr) *memory = member.loop.shared->memory;
+  return next_section(member);
+}
+
+WEFT_EXPORT unsigned GOMP_sections_next() { return next_section(this_member()); }
+
+WEFT_EXPORT void GOMP_sections_end_nowait() { leave_loop(this_member()); }
+
+WEFT_EXPORT void GOMP_sections_end() {
+  Member& member = this_member();
+  leave_loop(member);
+  team_barrier(member);
+}
+
+WEFT_EXPORT bool GOMP_sections_end_cancel() {
+  GOMP_sections_end();
+  return false;  // cancellation is off
+}
+
+WEFT_EXPORT bool GOMP_single_start() { return first_at_single(this_member()); }
+
+// copyprivate: the member that executes the region gets nullptr and later hands its data over; the
+// others wait for it here. A barrier that the compiler adds follows, so the pointer is not replaced
+// before all have read it.
+WEFT_EXPORT void* GOMP_single_copy_start() {
+  Member& member = this_member();
+  if (first_at_single(member)) return nullptr;
+  team_barrier(member);
+  return member.team->copied;
+}
+
+WEFT_EXPORT void GOMP_single_copy_end(void* data) {
+  Member& member = this_member();
+  member.team->copied = data;
+  team_barrier(member);
+}
+
+WEFT_EXPORT void GOMP_barrier() { team_barrier(this_member()); }
+
+WEFT_EXPORT bool GOMP_barrier_cancel() {
+  team_barrier(this_member());
+  return false;  // cancellation is off
+}
+
+// OMP_CANCELLATION is not supported yet, which settings.cpp says: cancel-var is false, and then a
+// cancel construct does nothing (OpenMP 5.2, 11.2 of the cancel construct's description).
+WEFT_EXPORT bool GOMP_cancel(int, bool) { return false; }
+WEFT_EXPORT bool GOMP_cancellation_point(int) { return false; }
+
+WEFT_EXPORT void GOMP_critical_start() { unnamed_critical.lock(); }
+WEFT_EXPORT void GOMP_critical_end() { unnamed_critical.unlock(); }
+WEFT_EXPORT void GOMP_critical_name_start(void** name) { critical(name).lock(); }
+WEFT_EXPORT void GOMP_critical_name_end(void** name) { critical(name).unlock(); }
+WEFT_EXPORT void GOMP_atomic_start() { atomic_fallback.lock(); }
+WEFT_EXPORT void GOMP_atomic_end() { atomic_fallback.unlock(); }

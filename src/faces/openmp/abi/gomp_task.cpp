@@ -1,0 +1,131 @@
+// GCC's entry points for tasks, taskgroup and taskloop.
+#include <cstddef>
+#include <cstdint>
+
+#include "base/panic.h"
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/task.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+enum GccTaskFlag : unsigned {
+  flag_untied = 1U << 0U,
+  flag_final = 1U << 1U,
+  flag_depend = 1U << 3U,
+  flag_priority = 1U << 4U,
+  flag_up = 1U << 8U,
+  flag_grainsize = 1U << 9U,
+  flag_if = 1U << 10U,
+  flag_nogroup = 1U << 11U,
+  flag_reduction = 1U << 12U,
+  flag_detach = 1U << 13U,
+  flag_strict = 1U << 14U,
+};
+
+// The iterations of a taskloop, dealt to tasks: `tasks` of them, the first `longer` with one more.
+struct Deal {
+  std::uint64_t tasks;
+  std::uint64_t each;
+  std::uint64_t longer;
+};
+
+// OpenMP 5.2, 12.6: grainsize asks for at least that many iterations a task and fewer than twice as
+// many (strict: exactly as many, but for the last task); num_tasks for that many tasks.
+Deal deal(std::uint64_t trips, std::uint64_t number, bool is_grainsize, bool strict, std::uint64_t team_size) {
+  if (is_grainsize && number != 0) {
+    if (strict) return {(trips - 1) / number + 1, number, 0};
+    const std::uint64_t tasks = trips / number;
+    if (tasks <= 1) return {1, trips, 0};
+    return {tasks, trips / tasks, trips % tasks};
+  }
+  std::uint64_t tasks = number != 0 ? number : team_size;
+  if (tasks > trips) tasks = trips;
+  if (strict) {
+    const std::uint64_t each = (trips - 1) / tasks + 1;
+    return {(trips - 1) / each + 1, each, 0};
+  }
+  return {tasks, trips / tasks, trips % tasks};
+}
+
+// The first two words of a taskloop task's data are its bounds.
+template <class T>
+void set_bounds(void* data, void* context) {
+  auto bounds = static_cast<const T*>(context);
+  static_cast<T*>(data)[0] = bounds[0];
+  static_cast<T*>(data)[1] = bounds[1];
+}
+
+template <class T>
+void create_taskloop(TaskRequest request, unsigned flags, unsigned long number, T start, T end, T step, bool up) {
+  const auto begin = static_cast<std::uint64_t>(start);
+  const auto distance = up ? static_cast<std::uint64_t>(end) - begin : begin - static_cast<std::uint64_t>(end);
+  const auto stride = up ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+  Member& member = this_member();
+  const std::uint64_t trips = (distance - 1) / stride + 1;
+  const bool strict = (flags & flag_strict) != 0;
+  const Deal dealt = deal(trips, number, (flags & flag_grainsize) != 0, strict, member.team->size);
+  request.deferrable = (flags & flag_if) != 0;
+  if ((flags & flag_nogroup) == 0) begin_taskgroup(member);
+  std::uint64_t first = 0;
+  for (std::uint64_t task = 0; task < dealt.tasks; ++task) {
+    const std::uint64_t wanted = dealt.each + (task < dealt.longer ? 1 : 0);
+    const std::uint64_t last = trips - first < wanted ? trips : first + wanted;
+    T bounds[2] = {static_cast<T>(begin + first * static_cast<std::uint64_t>(step)),
+                   last == trips ? end : static_cast<T>(begin + last * static_cast<std::uint64_t>(step))};
+    create_task(member, request, set_bounds<T>, bounds);
+    first = last;
+  }
+  if ((flags & flag_nogroup) == 0) end_taskgroup(member);
+}
+
+TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
+                        unsigned flags, int priority, const char* name) {
+  if ((flags & flag_detach) != 0) base::panic("%s: the detach clause is not implemented in this version of weft", name);
+  if ((flags & flag_reduction) != 0)
+    base::panic("%s: task reductions are not implemented in this version of weft", name);
+  TaskRequest request{function, data, copy, static_cast<std::size_t>(size), static_cast<std::size_t>(alignment)};
+  request.final_ = (flags & flag_final) != 0;
+  request.tied = (flags & flag_untied) == 0;
+  if ((flags & flag_priority) != 0) request.priority = priority > 0 ? priority : 0;
+  return request;
+}
+
+}  // namespace
+}  // namespace weft::openmp
+
+using namespace weft::openmp;
+
+WEFT_EXPORT void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
+                           bool deferrable, unsigned flags, void** depend, int priority, void*) {
+  TaskRequest request = request_for(function, data, copy, size, alignment, flags, priority, "GOMP_task");
+  request.deferrable = deferrable;
+  if ((flags & flag_depend) != 0) request.depend = depend;
+  create_task(this_member(), request);
+}
+
+WEFT_EXPORT void GOMP_taskloop(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
+                               long alignment, unsigned flags, unsigned long number, int priority, long start, long end,
+                               long step) {
+  const bool up = step > 0;
+  if (up ? start >= end : start <= end) return;
+  create_taskloop<long>(request_for(function, data, copy, size, alignment, flags, priority, "GOMP_taskloop"), flags,
+                        number, start, end, step, up);
+}
+
+WEFT_EXPORT void GOMP_taskloop_ull(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
+                                   long alignment, unsigned flags, unsigned long number, int priority,
+                                   unsigned long long start, unsigned long long end, unsigned long long step) {
+  const bool up = (flags & flag_up) != 0;
+  if (up ? start >= end : start <= end) return;
+  create_taskloop<unsigned long long>(
+      request_for(function, data, copy, size, alignment, flags, priority, "GOMP_taskloop_ull"), flags, number, start,
+      end, step, up);
+}
+
+WEFT_EXPORT void GOMP_taskwait() { wait_for_children(this_member()); }
+WEFT_EXPORT void GOMP_taskwait_depend(void** depend) { wait_for_dependences(this_member(), depend); }
+WEFT_EXPORT void GOMP_taskyield() { yield_task(this_member()); }
+WEFT_EXPORT void GOMP_taskgroup_start() { begin_taskgroup(this_member()); }
+WEFT_EXPORT void GOMP_taskgroup_end() { end_taskgroup(this_member()); }

@@ -1,0 +1,161 @@
+// The OpenMP API routines for C and C++ (OpenMP 5.2, section 18).
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "base/panic.h"
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/omp_table.h"
+#include "faces/openmp/affinity_format.h"
+#include "faces/openmp/allocator.h"
+#include "faces/openmp/device_memory.h"
+#include "faces/openmp/lock.h"
+#include "faces/openmp/routines.h"
+
+namespace weft::openmp {
+
+#define WEFT_OMP_GETTER(name) \
+  WEFT_EXPORT int omp_##name() { return routines::name(); }
+WEFT_OMP_GETTERS(WEFT_OMP_GETTER)
+
+#define WEFT_OMP_CLOCK(name) \
+  WEFT_EXPORT double omp_##name() { return routines::name(); }
+WEFT_OMP_CLOCKS(WEFT_OMP_CLOCK)
+
+#define WEFT_OMP_SETTER(name) \
+  WEFT_EXPORT void omp_##name(int value) { routines::name(value); }
+WEFT_OMP_SETTERS(WEFT_OMP_SETTER)
+
+#define WEFT_OMP_QUERY(name) \
+  WEFT_EXPORT int omp_##name(int value) { return routines::name(value); }
+WEFT_OMP_QUERIES(WEFT_OMP_QUERY)
+
+WEFT_EXPORT void omp_set_schedule(unsigned kind, int chunk) { routines::set_schedule(kind, chunk); }
+WEFT_EXPORT void omp_get_schedule(unsigned* kind, int* chunk) {
+  *kind = routines::get_schedule_kind();
+  *chunk = routines::get_schedule_chunk();
+}
+
+WEFT_EXPORT int omp_pause_resource(int kind, int device) { return routines::pause_resource(kind, device); }
+WEFT_EXPORT int omp_pause_resource_all(int kind) { return routines::pause_resource_all(kind); }
+WEFT_EXPORT void omp_display_env(int verbose) { display_settings(verbose != 0); }
+
+// Section 18.3: there are no places, so there is nothing to write.
+WEFT_EXPORT void omp_get_place_proc_ids(int, int*) {}
+WEFT_EXPORT void omp_get_partition_place_nums(int*) {}
+
+WEFT_EXPORT void omp_set_affinity_format(const char* format) { set_affinity_format(format, strlen(format)); }
+WEFT_EXPORT std::size_t omp_get_affinity_format(char* buffer, std::size_t size) {
+  return get_affinity_format(buffer, size);
+}
+WEFT_EXPORT void omp_display_affinity(const char* format) {
+  display_affinity(format, format == nullptr ? 0 : strlen(format));
+}
+WEFT_EXPORT std::size_t omp_capture_affinity(char* buffer, std::size_t size, const char* format) {
+  BoundedText text(buffer, size);
+  write_affinity(text, format, format == nullptr ? 0 : strlen(format));
+  text.terminate();
+  return text.length();
+}
+
+// Locks, section 18.9. Programs built before OpenMP 3.0 are linked against version OMP_1.0 of the same
+// names, in which a nestable lock belongs to a thread and has 8 bytes: they hold a pointer to the lock.
+
+WEFT_EXPORT void weft_init_lock(Lock* lock) { new (lock) Lock; }
+WEFT_EXPORT void weft_destroy_lock(Lock*) {}
+WEFT_EXPORT void weft_set_lock(Lock* lock) { lock->lock(); }
+WEFT_EXPORT void weft_unset_lock(Lock* lock) { lock->unlock(); }
+WEFT_EXPORT int weft_test_lock(Lock* lock) { return lock->try_lock() ? 1 : 0; }
+
+WEFT_EXPORT void weft_init_nest_lock(NestLock* lock) { new (lock) NestLock; }
+WEFT_EXPORT void weft_destroy_nest_lock(NestLock*) {}
+WEFT_EXPORT void weft_set_nest_lock(NestLock* lock) { lock->acquire(task_as_owner()); }
+WEFT_EXPORT void weft_unset_nest_lock(NestLock* lock) { lock->release(); }
+WEFT_EXPORT int weft_test_nest_lock(NestLock* lock) { return lock->try_acquire(task_as_owner()); }
+
+WEFT_EXPORT void weft_init_nest_lock_1_0(NestLock** lock) { *lock = new_nest_lock(); }
+WEFT_EXPORT void weft_destroy_nest_lock_1_0(NestLock** lock) { delete_nest_lock(*lock); }
+WEFT_EXPORT void weft_set_nest_lock_1_0(NestLock** lock) { (*lock)->acquire(thread_as_owner()); }
+WEFT_EXPORT void weft_unset_nest_lock_1_0(NestLock** lock) { (*lock)->release(); }
+WEFT_EXPORT int weft_test_nest_lock_1_0(NestLock** lock) { return (*lock)->try_acquire(thread_as_owner()); }
+
+#define WEFT_OMP_LOCK_VERSIONS(name)                                         \
+  WEFT_VERSION(weft_##name##_lock, "omp_" #name "_lock@@OMP_3.0");           \
+  WEFT_VERSION(weft_##name##_lock, "omp_" #name "_lock@OMP_1.0");            \
+  WEFT_VERSION(weft_##name##_nest_lock, "omp_" #name "_nest_lock@@OMP_3.0"); \
+  WEFT_VERSION(weft_##name##_nest_lock_1_0, "omp_" #name "_nest_lock@OMP_1.0")
+WEFT_OMP_LOCK_VERSIONS(init);
+WEFT_OMP_LOCK_VERSIONS(destroy);
+WEFT_OMP_LOCK_VERSIONS(set);
+WEFT_OMP_LOCK_VERSIONS(unset);
+WEFT_OMP_LOCK_VERSIONS(test);
+
+// Memory, section 18.13.
+
+namespace {
+
+AllocatorHandle or_default(AllocatorHandle handle) {
+  return handle != null_allocator ? handle : routines::get_default_allocator();
+}
+
+}  // namespace
+
+WEFT_EXPORT AllocatorHandle omp_init_allocator(std::uintptr_t space, int count, const AllocatorTrait* traits) {
+  return make_allocator(space, count, traits);
+}
+WEFT_EXPORT void omp_destroy_allocator(AllocatorHandle handle) { destroy_allocator(handle); }
+WEFT_EXPORT void omp_set_default_allocator(AllocatorHandle handle) { routines::set_default_allocator(handle); }
+WEFT_EXPORT AllocatorHandle omp_get_default_allocator() { return routines::get_default_allocator(); }
+
+WEFT_EXPORT void* omp_alloc(std::size_t size, AllocatorHandle handle) { return allocate(0, size, or_default(handle)); }
+WEFT_EXPORT void* omp_aligned_alloc(std::size_t alignment, std::size_t size, AllocatorHandle handle) {
+  return allocate(alignment, size, or_default(handle));
+}
+WEFT_EXPORT void* omp_calloc(std::size_t count, std::size_t size, AllocatorHandle handle) {
+  return allocate_zeroed(0, count, size, or_default(handle));
+}
+WEFT_EXPORT void* omp_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t size,
+                                     AllocatorHandle handle) {
+  return allocate_zeroed(alignment, count, size, or_default(handle));
+}
+WEFT_EXPORT void* omp_realloc(void* block, std::size_t size, AllocatorHandle handle, AllocatorHandle of_block) {
+  if (block == nullptr) return allocate(0, size, or_default(handle));
+  return reallocate(block, size, handle != null_allocator ? handle : of_block);
+}
+WEFT_EXPORT void omp_free(void* block, AllocatorHandle) { deallocate(block); }
+
+/// The allocate clause: where there is no memory, the construct cannot go on.
+WEFT_EXPORT void* GOMP_alloc(std::size_t alignment, std::size_t size, AllocatorHandle handle) {
+  void* block = allocate(alignment, size, or_default(handle));
+  if (block == nullptr && size != 0) base::panic("Out of memory allocating %zu bytes", size);
+  return block;
+}
+WEFT_EXPORT void GOMP_free(void* block, AllocatorHandle) { deallocate(block); }
+
+// Device memory, section 18.8.
+
+WEFT_EXPORT void* omp_target_alloc(std::size_t size, int device) { return allocate_on_device(size, device); }
+WEFT_EXPORT void omp_target_free(void* memory, int device) { free_on_device(memory, device); }
+WEFT_EXPORT int omp_target_is_present(const void*, int device) { return device == host_device ? 1 : 0; }
+WEFT_EXPORT int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) {
+  return EINVAL;  // only memory of another device can be associated
+}
+WEFT_EXPORT int omp_target_disassociate_ptr(const void*, int) { return EINVAL; }
+WEFT_EXPORT int omp_target_memcpy(void* to, const void* from, std::size_t size, std::size_t to_offset,
+                                  std::size_t from_offset, int to_device, int from_device) {
+  return copy_between_devices(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, size,
+                              to_device, from_device);
+}
+WEFT_EXPORT int omp_target_memcpy_rect(void* to, const void* from, std::size_t element_size, int dimensions,
+                                       const std::size_t* volume, const std::size_t* to_offsets,
+                                       const std::size_t* from_offsets, const std::size_t* to_sizes,
+                                       const std::size_t* from_sizes, int to_device, int from_device) {
+  if (to == nullptr && from == nullptr) return INT_MAX;  // asks how many dimensions are supported
+  const RectangleCopy copy{element_size, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes};
+  return copy_rectangle(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device);
+}
+
+}  // namespace weft::openmp

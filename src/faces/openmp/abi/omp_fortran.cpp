@@ -1,0 +1,138 @@
+// The OpenMP API routines for Fortran, as gfortran calls them: arguments by reference, omp_x_ with
+// integer(4) and logical(4), omp_x_8_ with integer(8) and logical(8); the length of a character
+// argument comes last, by value.
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/omp_table.h"
+#include "faces/openmp/affinity_format.h"
+#include "faces/openmp/allocator.h"
+#include "faces/openmp/lock.h"
+#include "faces/openmp/routines.h"
+
+namespace weft::openmp {
+namespace {
+
+/// What does not fit is as large or as small as can be.
+int to_int(std::int64_t value) {
+  if (value > INT_MAX) return INT_MAX;
+  return value < INT_MIN ? INT_MIN : static_cast<int>(value);
+}
+
+}  // namespace
+
+#define WEFT_OMP_GETTER(name) \
+  WEFT_EXPORT std::int32_t omp_##name##_() { return routines::name(); }
+WEFT_OMP_GETTERS(WEFT_OMP_GETTER)
+
+#define WEFT_OMP_CLOCK(name) \
+  WEFT_EXPORT double omp_##name##_() { return routines::name(); }
+WEFT_OMP_CLOCKS(WEFT_OMP_CLOCK)
+
+#define WEFT_OMP_SETTER(name)                                                           \
+  WEFT_EXPORT void omp_##name##_(const std::int32_t* value) { routines::name(*value); } \
+  WEFT_EXPORT void omp_##name##_8_(const std::int64_t* value) { routines::name(to_int(*value)); }
+WEFT_OMP_SETTERS(WEFT_OMP_SETTER)
+
+#define WEFT_OMP_QUERY(name)                                                                           \
+  WEFT_EXPORT std::int32_t omp_##name##_(const std::int32_t* value) { return routines::name(*value); } \
+  WEFT_EXPORT std::int32_t omp_##name##_8_(const std::int64_t* value) { return routines::name(to_int(*value)); }
+WEFT_OMP_QUERIES(WEFT_OMP_QUERY)
+
+WEFT_EXPORT void omp_set_schedule_(const std::uint32_t* kind, const std::int32_t* chunk) {
+  routines::set_schedule(*kind, *chunk);
+}
+WEFT_EXPORT void omp_set_schedule_8_(const std::uint32_t* kind, const std::int64_t* chunk) {
+  routines::set_schedule(*kind, to_int(*chunk));
+}
+WEFT_EXPORT void omp_get_schedule_(std::uint32_t* kind, std::int32_t* chunk) {
+  *kind = routines::get_schedule_kind();
+  *chunk = routines::get_schedule_chunk();
+}
+WEFT_EXPORT void omp_get_schedule_8_(std::uint32_t* kind, std::int64_t* chunk) {
+  *kind = routines::get_schedule_kind();
+  *chunk = routines::get_schedule_chunk();
+}
+
+WEFT_EXPORT std::int32_t omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) {
+  return routines::pause_resource(*kind, *device);
+}
+WEFT_EXPORT std::int32_t omp_pause_resource_all_(const std::int32_t* kind) {
+  return routines::pause_resource_all(*kind);
+}
+WEFT_EXPORT void omp_display_env_(const std::int32_t* verbose) { display_settings(*verbose != 0); }
+WEFT_EXPORT void omp_display_env_8_(const std::int64_t* verbose) { display_settings(*verbose != 0); }
+
+// There are no places, so there is nothing to write.
+WEFT_EXPORT void omp_get_place_proc_ids_(const std::int32_t*, std::int32_t*) {}
+WEFT_EXPORT void omp_get_place_proc_ids_8_(const std::int64_t*, std::int64_t*) {}
+WEFT_EXPORT void omp_get_partition_place_nums_(std::int32_t*) {}
+WEFT_EXPORT void omp_get_partition_place_nums_8_(std::int64_t*) {}
+
+WEFT_EXPORT void omp_set_affinity_format_(const char* format, std::size_t length) {
+  set_affinity_format(format, length);
+}
+WEFT_EXPORT std::int32_t omp_get_affinity_format_(char* buffer, std::size_t size) {
+  BoundedText text(buffer, size);
+  write_affinity_format(text);
+  text.pad();
+  return static_cast<std::int32_t>(text.length());
+}
+WEFT_EXPORT void omp_display_affinity_(const char* format, std::size_t length) { display_affinity(format, length); }
+WEFT_EXPORT std::int32_t omp_capture_affinity_(char* buffer, const char* format, std::size_t size, std::size_t length) {
+  BoundedText text(buffer, size);
+  write_affinity(text, format, length);
+  text.pad();
+  return static_cast<std::int32_t>(text.length());
+}
+
+// Locks: omp_lock_kind is 4 bytes, the lock itself; omp_nest_lock_kind is 8, a pointer to it. In
+// version OMP_1.0, from before OpenMP 3.0, a nestable lock belongs to a thread instead of a task.
+
+WEFT_EXPORT void weft_init_lock_(Lock* lock) { new (lock) Lock; }
+WEFT_EXPORT void weft_destroy_lock_(Lock*) {}
+WEFT_EXPORT void weft_set_lock_(Lock* lock) { lock->lock(); }
+WEFT_EXPORT void weft_unset_lock_(Lock* lock) { lock->unlock(); }
+WEFT_EXPORT std::int32_t weft_test_lock_(Lock* lock) { return lock->try_lock() ? 1 : 0; }
+
+WEFT_EXPORT void weft_init_nest_lock_(NestLock** lock) { *lock = new_nest_lock(); }
+WEFT_EXPORT void weft_destroy_nest_lock_(NestLock** lock) { delete_nest_lock(*lock); }
+WEFT_EXPORT void weft_unset_nest_lock_(NestLock** lock) { (*lock)->release(); }
+WEFT_EXPORT void weft_set_nest_lock_(NestLock** lock) { (*lock)->acquire(task_as_owner()); }
+WEFT_EXPORT void weft_set_nest_lock_1_0_(NestLock** lock) { (*lock)->acquire(thread_as_owner()); }
+WEFT_EXPORT std::int32_t weft_test_nest_lock_(NestLock** lock) { return (*lock)->try_acquire(task_as_owner()); }
+WEFT_EXPORT std::int32_t weft_test_nest_lock_1_0_(NestLock** lock) { return (*lock)->try_acquire(thread_as_owner()); }
+
+#define WEFT_OMP_LOCK_VERSIONS(name, first_nest_lock)                          \
+  WEFT_VERSION(weft_##name##_lock_, "omp_" #name "_lock_@@OMP_3.0");           \
+  WEFT_VERSION(weft_##name##_lock_, "omp_" #name "_lock_@OMP_1.0");            \
+  WEFT_VERSION(weft_##name##_nest_lock_, "omp_" #name "_nest_lock_@@OMP_3.0"); \
+  WEFT_VERSION(first_nest_lock, "omp_" #name "_nest_lock_@OMP_1.0")
+WEFT_OMP_LOCK_VERSIONS(init, weft_init_nest_lock_);
+WEFT_OMP_LOCK_VERSIONS(destroy, weft_destroy_nest_lock_);
+WEFT_OMP_LOCK_VERSIONS(unset, weft_unset_nest_lock_);
+WEFT_OMP_LOCK_VERSIONS(set, weft_set_nest_lock_1_0_);
+WEFT_OMP_LOCK_VERSIONS(test, weft_test_nest_lock_1_0_);
+
+// Memory. omp_alloc and its like are interoperable with C: gfortran calls the C names.
+
+WEFT_EXPORT AllocatorHandle omp_init_allocator_(const std::intptr_t* space, const std::int32_t* count,
+                                                const AllocatorTrait* traits) {
+  return make_allocator(static_cast<std::uintptr_t>(*space), *count, traits);
+}
+WEFT_EXPORT AllocatorHandle omp_init_allocator_8_(const std::intptr_t* space, const std::int64_t* count,
+                                                  const AllocatorTrait* traits) {
+  return make_allocator(static_cast<std::uintptr_t>(*space), to_int(*count), traits);
+}
+WEFT_EXPORT void omp_destroy_allocator_(const std::intptr_t* handle) {
+  destroy_allocator(static_cast<AllocatorHandle>(*handle));
+}
+WEFT_EXPORT void omp_set_default_allocator_(const std::intptr_t* handle) {
+  routines::set_default_allocator(static_cast<AllocatorHandle>(*handle));
+}
+WEFT_EXPORT AllocatorHandle omp_get_default_allocator_() { return routines::get_default_allocator(); }
+
+}  // namespace weft::openmp

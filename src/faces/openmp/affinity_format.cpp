@@ -1,0 +1,251 @@
+#include "faces/openmp/affinity_format.h"
+
+#include <cctype>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/panic.h"
+#include "core/sync/mutex.h"
+#include "faces/openmp/member.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+struct Format {
+  const char* text;
+  std::size_t length;
+};
+
+constexpr char default_format[] = "level %L thread %i affinity %A";
+core::Mutex format_mutex;  // guards the two
+Format current_format{default_format, sizeof default_format - 1};
+char* owned_format = nullptr;
+
+/// One %-field of a format, as it was written.
+struct Field {
+  bool leading_zero = false;
+  bool right_justified = false;
+  std::size_t width = 0;
+  char type = '\0';  // the short name
+};
+
+struct LongName {
+  const char* name;
+  char type;
+};
+constexpr LongName long_names[] = {
+    {"team_num", 't'},         {"num_teams", 'T'},       {"nesting_level", 'L'}, {"thread_num", 'n'},
+    {"num_threads", 'N'},      {"ancestor_tnum", 'a'},   {"host", 'H'},          {"process_id", 'P'},
+    {"native_thread_id", 'i'}, {"thread_affinity", 'A'},
+};
+
+/// What is left of a format.
+struct Rest {
+  const char* at;
+  const char* end;
+  char peek() const { return at < end ? *at : '\0'; }
+  bool take(char letter) {
+    if (peek() != letter) return false;
+    ++at;
+    return true;
+  }
+};
+
+char read_long_name(Rest& rest) {
+  const char* begin = rest.at;
+  while (rest.at < rest.end && *rest.at != '}') ++rest.at;
+  const auto length = static_cast<std::size_t>(rest.at - begin);
+  const int shown = static_cast<int>(length);
+  if (!rest.take('}')) base::panic("unterminated long type name '%.*s' in affinity format", shown, begin);
+  for (const LongName& entry : long_names)
+    if (strlen(entry.name) == length && memcmp(entry.name, begin, length) == 0) return entry.type;
+  base::panic("unsupported long type name '%.*s' in affinity format", shown, begin);
+}
+
+/// After the `%`: [[0].][width] and a letter or {name}.
+Field read_field(Rest& rest) {
+  Field field;
+  field.leading_zero = rest.take('0');
+  field.right_justified = rest.take('.');
+  if (field.leading_zero && !field.right_justified) base::panic("leading zero not followed by dot in affinity format");
+  while (isdigit(static_cast<unsigned char>(rest.peek())))
+    field.width = field.width * 10 + static_cast<std::size_t>(*rest.at++ - '0');
+  if (field.right_justified && field.width == 0)
+    base::panic("leading zero or right justification in affinity format requires size");
+  if (rest.take('{')) {
+    field.type = read_long_name(rest);
+  } else {
+    field.type = rest.peek();
+    if (rest.at < rest.end) ++rest.at;
+  }
+  return field;
+}
+
+void write_aligned(BoundedText& text, const Field& field, const char* value, std::size_t length) {
+  const std::size_t padding = field.width > length ? field.width - length : 0;
+  if (field.right_justified) text.repeat(' ', padding);
+  text.put(value, length);
+  if (!field.right_justified) text.repeat(' ', padding);
+}
+
+void write_number(BoundedText& text, const Field& field, long number) {
+  char digits[24];
+  const auto length = static_cast<std::size_t>(snprintf(digits, sizeof digits, "%ld", number));
+  if (!field.leading_zero) return write_aligned(text, field, digits, length);
+  const std::size_t sign = number < 0 ? 1 : 0;
+  text.put(digits, sign);
+  text.repeat('0', field.width > length ? field.width - length : 0);
+  text.put(digits + sign, length - sign);
+}
+
+/// The CPUs the thread may run on, as `0-3,6`.
+std::size_t list_cpus(char* list, std::size_t size) {
+  BoundedText text(list, size);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &cpus)) continue;
+    const int first = cpu;
+    while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, &cpus)) ++cpu;
+    char range[32];
+    const char* separator = text.length() == 0 ? "" : ",";
+    const int length = first == cpu ? snprintf(range, sizeof range, "%s%d", separator, first)
+                                    : snprintf(range, sizeof range, "%s%d-%d", separator, first, cpu);
+    text.put(range, static_cast<std::size_t>(length));
+  }
+  return text.length() < size ? text.length() : size;
+}
+
+void write_cpus(BoundedText& text, const Field& field) {
+  char list[CPU_SETSIZE * 4];
+  write_aligned(text, field, list, list_cpus(list, sizeof list));
+}
+
+void write_host(BoundedText& text, const Field& field) {
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0) name[0] = '\0';
+  write_aligned(text, field, name, strlen(name));
+}
+
+void write_thread_id(BoundedText& text, const Field& field) {
+  char id[24];
+  const auto self = static_cast<unsigned long>(pthread_self());
+  write_aligned(text, field, id, static_cast<std::size_t>(snprintf(id, sizeof id, "0x%lx", self)));
+}
+
+void write_field(BoundedText& text, const Field& field) {
+  const Member& member = this_member();
+  const int level = static_cast<int>(level_of(member));
+  switch (field.type) {
+    case 't':
+      return write_number(text, field, 0);
+    case 'T':
+      return write_number(text, field, 1);
+    case 'L':
+      return write_number(text, field, level);
+    case 'n':
+      return write_number(text, field, static_cast<long>(member.number));
+    case 'N':
+      return write_number(text, field, static_cast<long>(team_size(member)));
+    case 'a':
+      return write_number(text, field, ancestor_number(member, level - 1));
+    case 'P':
+      return write_number(text, field, getpid());
+    case 'H':
+      return write_host(text, field);
+    case 'i':
+      return write_thread_id(text, field);
+    case 'A':
+      return write_cpus(text, field);
+    default:
+      base::panic("unsupported type %c in affinity format", field.type == '\0' ? ' ' : field.type);
+  }
+}
+
+void write_all(BoundedText& text, const Format& format) {
+  Rest rest{format.text, format.text + format.length};
+  while (rest.at < rest.end) {
+    const char letter = *rest.at++;
+    if (letter != '%' || rest.take('%'))
+      text.put(letter);
+    else
+      write_field(text, read_field(rest));
+  }
+}
+
+}  // namespace
+
+void BoundedText::put(char letter) {
+  if (length_ < size_) buffer_[length_] = letter;
+  ++length_;
+}
+
+void BoundedText::put(const char* text, std::size_t length) {
+  for (std::size_t index = 0; index < length; ++index) put(text[index]);
+}
+
+void BoundedText::repeat(char letter, std::size_t count) {
+  if (length_ < size_) {
+    const std::size_t room = size_ - length_;
+    memset(buffer_ + length_, letter, count < room ? count : room);
+  }
+  length_ += count;
+}
+
+void BoundedText::terminate() {
+  if (size_ != 0) buffer_[length_ < size_ ? length_ : size_ - 1] = '\0';
+}
+
+void BoundedText::pad() {
+  if (length_ < size_) memset(buffer_ + length_, ' ', size_ - length_);
+}
+
+void set_affinity_format(const char* format, std::size_t length) {
+  auto* copy = static_cast<char*>(malloc(length + 1));
+  if (copy == nullptr) base::panic("out of memory for the affinity format");
+  memcpy(copy, format, length);
+  format_mutex.lock();
+  char* old = owned_format;
+  owned_format = copy;
+  current_format = {copy, length};
+  format_mutex.unlock();
+  free(old);
+}
+
+void write_affinity_format(BoundedText& text) {
+  format_mutex.lock();
+  text.put(current_format.text, current_format.length);
+  format_mutex.unlock();
+}
+
+std::size_t get_affinity_format(char* buffer, std::size_t size) {
+  BoundedText text(buffer, size);
+  write_affinity_format(text);
+  text.terminate();
+  return text.length();
+}
+
+void write_affinity(BoundedText& text, const char* format, std::size_t length) {
+  if (format != nullptr && length != 0) return write_all(text, {format, length});
+  format_mutex.lock();
+  write_all(text, current_format);
+  format_mutex.unlock();
+}
+
+void display_affinity(const char* format, std::size_t length) {
+  char line[1024];
+  BoundedText text(line, sizeof line - 1);
+  write_affinity(text, format, length);
+  const std::size_t shown = text.length() < sizeof line - 1 ? text.length() : sizeof line - 1;
+  line[shown] = '\n';
+  fwrite(line, 1, shown + 1, stderr);
+}
+
+}  // namespace weft::openmp

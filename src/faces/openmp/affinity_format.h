@@ -1,0 +1,44 @@
+// affinity-format-var and the text made from it (OpenMP 5.2, sections 21.2.5 and 18.3.7-18.3.10).
+#pragma once
+
+#include <cstddef>
+
+namespace weft::openmp {
+
+/// Text written into a buffer that may be too short: what does not fit is only counted.
+class BoundedText {
+ public:
+  BoundedText(char* buffer, std::size_t size) : buffer_(buffer), size_(size) {}
+
+  void put(char letter);
+  void put(const char* text, std::size_t length);
+  void repeat(char letter, std::size_t count);
+  /// The length of the whole text, whether it fitted or not.
+  std::size_t length() const { return length_; }
+  /// As C wants it: cut to size - 1 and ended by a NUL; nothing if the size is 0.
+  void terminate();
+  /// As Fortran wants it: blanks up to the size.
+  void pad();
+
+ private:
+  char* buffer_;
+  std::size_t size_;
+  std::size_t length_ = 0;
+};
+
+void set_affinity_format(const char* format, std::size_t length);
+
+/// Writes affinity-format-var.
+void write_affinity_format(BoundedText& text);
+
+/// The same into a C string. Returns the length of the whole format.
+std::size_t get_affinity_format(char* buffer, std::size_t size);
+
+/// Writes what the format says of the calling thread; affinity-format-var if the format is empty. A
+/// format that makes no sense ends the process with a line that says why, as with libgomp.
+void write_affinity(BoundedText& text, const char* format, std::size_t length);
+
+/// What write_affinity() writes, as one line on stderr (which is where libgomp writes it).
+void display_affinity(const char* format, std::size_t length);
+
+}  // namespace weft::openmp

@@ -1,0 +1,24 @@
+// Internal control variables of which the process has one (OpenMP 5.2, section 2), set by the
+// environment and, some, by routines. Those that each data environment has are in icv.h.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace weft::openmp {
+
+/// As libgomp numbers them.
+enum class TargetOffload : std::uint8_t { default_, mandatory, disabled };
+
+struct GlobalIcv {
+  std::atomic<int> max_teams{0};                     // nteams-var; 0: no limit
+  std::atomic<int> teams_thread_limit{0};            // teams-thread-limit-var; 0: no limit
+  std::atomic<std::uintptr_t> default_allocator{1};  // def-allocator-var: omp_default_mem_alloc
+  TargetOffload target_offload = TargetOffload::default_;
+  int cpu_quota = 0;  // of the process's cgroup, in CPUs; 0: none
+  bool display_affinity = false;
+};
+
+extern GlobalIcv global_icv;
+
+}  // namespace weft::openmp

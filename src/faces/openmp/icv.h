@@ -1,0 +1,30 @@
+// Internal control variables (OpenMP 5.2, section 2), the part that each data environment has.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::openmp {
+
+/// As omp_sched_t numbers them.
+enum class Schedule : std::uint8_t { static_ = 1, dynamic = 2, guided = 3, auto_ = 4 };
+
+/// As omp_proc_bind_t numbers them.
+enum class ProcBind : std::uint8_t { false_ = 0, true_ = 1, primary = 2, close = 3, spread = 4 };
+
+inline constexpr int supported_active_levels = 255;  // as libgomp
+inline constexpr int no_thread_limit = INT32_MAX;
+
+/// Inherited by value: a task starts with what its creator had.
+struct Icv {
+  int nthreads = 1;  // nthreads-var: for the next region
+  int chunk = 0;     // run-sched-var's chunk; 0: none given
+  int thread_limit = no_thread_limit;
+  int default_device = 0;
+  Schedule schedule = Schedule::dynamic;  // run-sched-var; libgomp's default is dynamic,1
+  bool monotonic = false;                 // run-sched-var's modifier, if given
+  bool dynamic = false;                   // dyn-var
+  ProcBind bind = ProcBind::false_;       // bind-var
+  std::uint8_t max_active_levels = 1;     // max-active-levels-var
+};
+
+}  // namespace weft::openmp

@@ -1,0 +1,150 @@
+#include "faces/openmp/loop.h"
+
+#include <cstdlib>
+
+#include "base/panic.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+// Signed bounds arrive as two's complement. Whether the loop runs at all depends on their type, so
+// it was decided before: start and end are in order here, or equal.
+std::uint64_t trip_count(const Loop& loop) {
+  const std::uint64_t distance = loop.up ? loop.end - loop.start : loop.start - loop.end;
+  const std::uint64_t stride = loop.up ? loop.step : 0 - loop.step;
+  return distance == 0 ? 0 : (distance - 1) / stride + 1;
+}
+
+void fill(Workshare& shared, const Loop& loop, std::size_t memory_size) {
+  shared.start = loop.start;
+  shared.end = loop.end;
+  shared.step = loop.step;
+  shared.trips = trip_count(loop);
+  shared.schedule = loop.schedule == Schedule::auto_ ? Schedule::static_ : loop.schedule;
+  shared.chunk = loop.chunk;
+  if (shared.chunk == 0 && shared.schedule != Schedule::static_) shared.chunk = 1;
+  shared.next.store(0, std::memory_order_relaxed);
+  shared.turn.store(0, std::memory_order_relaxed);
+  shared.memory = nullptr;
+  if (memory_size != 0) {
+    shared.memory = std::calloc(1, memory_size);
+    if (shared.memory == nullptr) base::panic("no memory for a loop with %zu bytes of shared data", memory_size);
+  }
+}
+
+void begin_position(Member& member, Workshare& shared, bool ordered) {
+  member.loop.shared = &shared;
+  member.loop.chunks_taken = 0;
+  member.loop.first = member.loop.last = 0;
+  member.loop.ordered = ordered;
+}
+
+struct Range {
+  std::uint64_t first, last;
+  bool empty() const { return first == last; }
+};
+
+// One block for each member, the first ones an iteration longer.
+Range static_block(const Workshare& shared, const Member& member) {
+  if (member.loop.chunks_taken != 0) return {0, 0};
+  const std::uint64_t size = member.team->size, number = member.number;
+  const std::uint64_t each = shared.trips / size, longer = shared.trips % size;
+  const std::uint64_t first = each * number + (number < longer ? number : longer);
+  return {first, first + each + (number < longer ? 1 : 0)};
+}
+
+// Chunks dealt round robin.
+Range static_chunk(const Workshare& shared, const Member& member) {
+  std::uint64_t first;
+  if (__builtin_mul_overflow(member.loop.chunks_taken, static_cast<std::uint64_t>(member.team->size), &first) ||
+      __builtin_add_overflow(first, static_cast<std::uint64_t>(member.number), &first) ||
+      __builtin_mul_overflow(first, shared.chunk, &first) || first >= shared.trips)
+    return {0, 0};
+  const std::uint64_t left = shared.trips - first;
+  return {first, first + (shared.chunk < left ? shared.chunk : left)};
+}
+
+// Whoever comes takes `wanted(left)` iterations. A compare-exchange, not an addition: the counter of
+// a loop over almost 2^64 iterations must not wrap.
+template <class Wanted>
+Range take_next(Workshare& shared, Wanted wanted) {
+  std::uint64_t first = shared.next.load(std::memory_order_relaxed);
+  for (;;) {
+    const std::uint64_t left = shared.trips - first;
+    if (left == 0) return {0, 0};
+    std::uint64_t count = wanted(left);
+    if (count > left) count = left;
+    if (shared.next.compare_exchange_weak(first, first + count, std::memory_order_relaxed))
+      return {first, first + count};
+  }
+}
+
+Range take(Workshare& shared, const Member& member) {
+  switch (shared.schedule) {
+    case Schedule::dynamic:
+      return take_next(shared, [&](std::uint64_t) { return shared.chunk; });
+    case Schedule::guided: {
+      const std::uint64_t size = member.team->size;
+      return take_next(shared, [&](std::uint64_t left) {
+        const std::uint64_t part = (left - 1) / size + 1;
+        return part < shared.chunk ? shared.chunk : part;
+      });
+    }
+    case Schedule::static_:
+    case Schedule::auto_:
+      break;
+  }
+  return shared.chunk == 0 ? static_block(shared, member) : static_chunk(shared, member);
+}
+
+}  // namespace
+
+void enter_loop(Member& member, const Loop& loop, std::size_t memory_size) {
+  bool first = false;
+  Workshare& shared = enter_construct(member, &first);
+  if (first) {
+    fill(shared, loop, memory_size);
+    publish_construct(shared);
+  }
+  begin_position(member, shared, loop.ordered);
+}
+
+void prepare_loop(Team& team, const Loop& loop) {
+  Workshare& shared = team.workshares.slot(0);
+  shared.state.store(Workshare::phase_preparing, std::memory_order_relaxed);
+  fill(shared, loop, 0);
+  publish_construct(shared);
+  team.first_construct = 1;
+  team.master.constructs = 1;
+  begin_position(team.master, shared, loop.ordered);
+}
+
+bool next_chunk(Member& member, Chunk* chunk) {
+  LoopPosition& position = member.loop;
+  Workshare& shared = *position.shared;
+  if (position.ordered && position.first != position.last) pass_turn(member);
+  const Range range = take(shared, member);
+  ++position.chunks_taken;
+  position.first = range.first;
+  position.last = range.last;
+  if (range.empty()) return false;
+  chunk->start = shared.start + range.first * shared.step;
+  // The loop's own end for the last one: start + trips * step may lie beyond the type's range.
+  chunk->end = range.last == shared.trips ? shared.end : shared.start + range.last * shared.step;
+  return true;
+}
+
+void leave_loop(Member& member) {
+  if (member.loop.ordered && member.loop.first != member.loop.last) pass_turn(member);
+  leave_construct(member, *member.loop.shared);
+}
+
+Loop with_runtime_schedule(Member& member, Loop loop) {
+  const Icv& icv = icv_of(member);
+  loop.schedule = icv.schedule;
+  loop.chunk = static_cast<std::uint64_t>(icv.chunk);
+  return loop;
+}
+
+}  // namespace weft::openmp

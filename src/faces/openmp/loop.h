@@ -1,0 +1,47 @@
+// The worksharing loop (OpenMP 5.2, 11.5) in every schedule, and sections as a loop over their numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "faces/openmp/member.h"
+#include "faces/openmp/workshare.h"
+
+namespace weft::openmp {
+
+/// A loop as the program states it. Signed loops pass their values converted to unsigned.
+struct Loop {
+  std::uint64_t start = 0, end = 0, step = 1;
+  bool up = true;  // the direction; step is negative (two's complement) when it is false
+  Schedule schedule = Schedule::static_;
+  std::uint64_t chunk = 0;  // 0: none given
+  bool ordered = false;
+};
+
+/// The next chunk of a loop: values of the loop variable, `end` exclusive.
+struct Chunk {
+  std::uint64_t start, end;
+};
+
+/// The member enters the loop; every member of the team does. `memory_size`: bytes of zeroed memory
+/// that the members share until the loop's end (0: none).
+void enter_loop(Member& member, const Loop& loop, std::size_t memory_size = 0);
+
+/// For combined constructs: the loop of a region that is being opened, already entered by every
+/// member of the team to come.
+struct Team;
+void prepare_loop(Team& team, const Loop& loop);
+
+/// The member's next chunk; false: none is left for it. Passes the turn of an ordered loop on.
+bool next_chunk(Member& member, Chunk* chunk);
+
+/// The member leaves the loop.
+void leave_loop(Member& member);
+
+/// The loop with the schedule of run-sched-var.
+Loop with_runtime_schedule(Member& member, Loop loop);
+
+/// The ordered construct: waits for the turn of the member's chunk (ordered.cpp).
+void begin_ordered(Member& member);
+void pass_turn(Member& member);
+
+}  // namespace weft::openmp

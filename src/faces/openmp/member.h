@@ -1,0 +1,45 @@
+// Members: the threads of OpenMP. A member is a seat in a team with what belongs to it alone: its
+// number, its implicit task, how far it has come in the team's worksharing constructs.
+//
+// The member of a thread that runs lives wherever is cheapest: that of a team's master inside the
+// team, that of every other at the top of the stack it borrowed (region.cpp), that of a thread of
+// the program outside any region in its Root (root.h). Unit::face points to the member a unit is.
+#pragma once
+
+#include <cstdint>
+
+#include "core/scheduler.h"
+#include "faces/openmp/icv.h"
+#include "faces/openmp/task.h"
+
+namespace weft::openmp {
+
+struct Team;
+struct TaskSeat;
+struct Workshare;
+
+/// Where a member is in the loop (or sections) it works on; iterations are counted from 0.
+struct LoopPosition {
+  Workshare* shared = nullptr;        // nullptr: in none
+  std::uint64_t chunks_taken = 0;     // static schedules
+  std::uint64_t first = 0, last = 0;  // the chunk in hand, [first, last)
+  bool ordered = false;               // the chunk's turn must be passed on
+};
+
+struct Member {
+  Task* task = nullptr;          // the one it executes: &implicit, or an explicit one
+  Team* team = nullptr;          // nullptr: outside any region
+  Member* parent = nullptr;      // of a master and its team: who opened the region
+  unsigned number = 0;           // omp_get_thread_num()
+  std::uint64_t constructs = 0;  // worksharing constructs met so far; names the next one's slot
+  TaskSeat* seat = nullptr;      // once tasks are used in the team
+  LoopPosition loop;
+  Task implicit;
+};
+
+/// The member that the calling thread is. Makes the thread a root if it is new.
+Member& this_member();
+
+inline Icv& icv_of(Member& member) { return member.task->icv; }
+
+}  // namespace weft::openmp

@@ -1,0 +1,555 @@
+// Parallel regions: a team of n members is the range [1, n), published by the thread that opens it.
+//
+// The opener is member 0. Any worker that looks for work may claim numbers from the range, and so
+// does the opener once it is done with its own part. A claimed member is run as a rung-1 unit: on a
+// stack that the claimer holds in its hand and uses for one member after the other, with the
+// member's data at the top of that stack, where they are warm in the cache. Only a member that
+// deviates keeps the stack. So a member that reaches no barrier costs a function call.
+//
+// Claims come in runs that double while members turn out to be short, so that cores meet on the
+// range's word once per many members; a run is never more than a fair part of what is left.
+//
+// `pending` says when a team is complete (layout in `Pending` below). A member's claimer lowers it
+// after the member's last access to the team; the master leaves when it is 0. Since the word of a
+// closed team is 0, a thief that holds a stale pointer can do nothing to it: it joins only by raising
+// `pending` from a value with tasks_in_use set, and then whatever region the team now serves is one
+// that it may help.
+//
+// Identities (rung 3): the members of an outermost team have one each, kept by the root from region
+// to region, so that threadprivate variables persist. Members of inner teams run on the claimer's
+// free identity, and keep it if they suspend.
+#include <cstdlib>
+#include <new>
+
+#include "arch/cpu.h"
+#include "base/panic.h"
+#include "core/identities.h"
+#include "core/scheduler.h"
+#include "core/technique/start.h"
+#include "core/watchdog.h"
+#include "faces/openmp/report.h"
+#include "faces/openmp/root.h"
+#include "faces/openmp/settings.h"
+#include "faces/openmp/task_wait.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+// A member other than the master, at the high end of the stack that it runs on.
+struct alignas(base::cache_line) MemberFrame {
+  core::Unit unit;
+  Member member;
+  bool helper = false;  // took the seat of a member that is done, for tasks
+};
+
+static_assert(sizeof(MemberFrame) % 16 == 0);
+
+// ---------------------------------------------------------------- the word `pending`
+
+void set_bits(std::atomic<std::uint64_t>* words, unsigned first, unsigned count) {
+  while (count != 0) {
+    const unsigned bit = first % 64;
+    const unsigned here = count < 64 - bit ? count : 64 - bit;
+    const std::uint64_t ones = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
+    words[first / 64].fetch_or(ones << bit, std::memory_order_relaxed);
+    first += here;
+    count -= here;
+  }
+}
+
+bool any_vacant(const Team& team) {
+  const unsigned words = team.vacant_words.load(std::memory_order_acquire);
+  const auto vacant = team.vacant.items();
+  for (unsigned word = 0; word < words; ++word)
+    if (vacant[word].load(std::memory_order_relaxed) != 0) return true;
+  return false;
+}
+
+// The number of a vacant seat, now the caller's; 0 (the master's, never vacant) if there is none.
+unsigned take_vacant(Team& team) {
+  const auto vacant = team.vacant.items();
+  for (unsigned word = 0; word < (team.size + 63) / 64; ++word) {
+    std::uint64_t bits = vacant[word].load(std::memory_order_relaxed);
+    while (bits != 0) {
+      if (vacant[word].compare_exchange_weak(bits, bits & (bits - 1), std::memory_order_acquire))
+        return word * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
+    }
+  }
+  return 0;
+}
+
+// The master's wait at the end of a region that uses tasks: an implicit barrier.
+struct RegionEnd {
+  static constexpr bool arms = true;
+  Team& team;
+  bool over() const { return Pending::members(team.pending.load(std::memory_order_acquire)) == 0 && quiescent(team); }
+  const Task* only_below() const { return nullptr; }
+  bool try_to_end() const { return false; }
+  void arm(TaskWaiter& waiter) { team.end_waiter = &waiter; }
+  void disarm() { team.end_waiter = nullptr; }
+};
+
+// Whoever takes the number of holders to 0 resumes the master if it sleeps, and takes the mark away
+// with the same step, so that a helper that comes and goes afterwards does not resume it again.
+bool completes(std::uint64_t& word) {
+  if (Pending::holders(word) != 0 || (word & Pending::master_waits) == 0) return false;
+  word &= ~Pending::master_waits;
+  return true;
+}
+
+void drop_holders(Team& team, std::uint64_t count) {
+  core::Unit* master = team.master_unit;
+  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
+  std::uint64_t lower;
+  bool resumes;
+  do {
+    lower = word - count;
+    resumes = completes(lower);
+  } while (!team.pending.compare_exchange_weak(word, lower, std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (resumes) core::resume(*master);
+}
+
+// Some members or a helper are done, in a team that uses tasks: the master may sleep at the end of
+// the region until the last of them is. The caller still holds the team open.
+void tell_region_end(Team& team) {
+  core::Unit* master = nullptr;
+  {
+    core::SpinGuard guard(team.tasks.lock);
+    TaskWaiter* waiter = team.end_waiter;
+    if (waiter != nullptr && waiter->listed && RegionEnd{team}.over()) {
+      unlist_waiter(team.tasks, *waiter);
+      master = waiter->unit;
+    }
+  }
+  if (master != nullptr) core::resume(*master);
+}
+
+// `count` members starting at `first` are done; nothing of theirs touches the team after this.
+void members_done(Team& team, unsigned first, unsigned count) {
+  core::Unit* master = team.master_unit;
+  set_bits(team.vacant.items(), first, count);
+  const std::uint64_t both = Pending::holder * count + Pending::member * count;
+  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
+  while ((word & Pending::tasks_in_use) == 0) {
+    std::uint64_t lower = word - both;
+    const bool resumes = completes(lower);
+    if (!team.pending.compare_exchange_weak(word, lower, std::memory_order_acq_rel, std::memory_order_relaxed))
+      continue;
+    if (resumes) core::resume(*master);
+    return;
+  }
+  team.pending.fetch_sub(Pending::member * count, std::memory_order_acq_rel);
+  tell_region_end(team);
+  drop_holders(team, Pending::holder * count);
+}
+
+void helper_done(Team& team, unsigned number) {
+  set_bits(team.vacant.items(), number, 1);
+  tell_region_end(team);
+  drop_holders(team, Pending::holder);
+}
+
+// ---------------------------------------------------------------- running members
+
+void run_tasks_while_there_are_some(Member& member) {
+  unsigned mistakes = 0;
+  while (Task* task = find_task(member, nullptr, mistakes)) run_task(member, *task);
+}
+
+void member_entry(void* argument) {
+  auto frame = static_cast<MemberFrame*>(argument);
+  Member& member = frame->member;
+  if (!frame->helper) member.team->function(member.team->data);
+  if (member.team->tasks.used.load(std::memory_order_acquire)) run_tasks_while_there_are_some(member);
+  end_implicit_task(member);
+}
+
+// A member that deviated has come to its end.
+void deviated_member_finished(core::Unit* unit) {
+  auto frame = static_cast<MemberFrame*>(unit->argument);
+  Team& team = *frame->member.team;
+  if (frame->helper)
+    helper_done(team, frame->member.number);
+  else
+    members_done(team, frame->member.number, 1);
+}
+
+MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool helper) {
+  auto frame = new (stack->top() - sizeof(MemberFrame)) MemberFrame;
+  core::Unit& unit = frame->unit;
+  unit.entry = member_entry;
+  unit.argument = frame;
+  unit.finished = deviated_member_finished;
+  unit.name = "an OpenMP thread";
+  if (team.seats != nullptr) {
+    unit.identity = team.seats->identity(number);
+    unit.keeps_identity = unit.identity != nullptr;
+  }
+  Member& member = frame->member;
+  member.team = &team;
+  member.number = number;
+  become_member(unit, member);
+  member.task = &member.implicit;
+  member.implicit.icv = team.icv;
+  member.constructs = team.first_construct;
+  if (team.first_construct != 0) member.loop.shared = &team.workshares.slot(0);
+  frame->helper = helper;
+  return *frame;
+}
+
+core::Event run_member(core::Worker& worker, MemberFrame& frame, core::Stack* stack) {
+  core::install_for(worker, frame.unit);
+  return core::start_roc_l(worker, frame.unit, stack, &frame);
+}
+
+// Back from units to what the frame around belongs to: a unit, a root, or the scheduler.
+void reinstall(core::Worker& worker, const core::Unit* below) {
+  if (!core::identities_enabled) return;
+  if (below != nullptr)
+    core::install_for(worker, *below);
+  else
+    core::install_home(worker);
+}
+
+void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
+  core::Unit* below = worker.current;
+  core::Stack* stack = nullptr;
+  unsigned finished_first = run.first;
+  unsigned finished = 0;  // members in a row that returned and are not reported yet
+  {
+    core::SchedulerFrame frame(worker);
+    worker.in_hand += run.count;
+    for (unsigned number = run.first; number != run.first + run.count; ++number) {
+      if (stack == nullptr) stack = worker.stacks.take(core::runtime.config.stack_size);
+      MemberFrame& member = seat_member(team, number, stack, false);
+      --worker.in_hand;
+      const core::Event event = run_member(worker, member, stack);
+      if (event == core::Event::returned) {
+        // It may have kept one while members of its own ran.
+        if (member.unit.identity != nullptr && !member.unit.keeps_identity) core::drop_identity(worker, member.unit);
+        ++finished;
+        continue;
+      }
+      core::settle(worker, member.unit, event);
+      stack = nullptr;
+      if (finished != 0) {
+        core::install_home(worker);
+        members_done(team, finished_first, finished);
+      }
+      finished_first = number + 1;
+      finished = 0;
+    }
+  }
+  reinstall(worker, below);
+  if (stack != nullptr) worker.stacks.give(stack);
+  if (finished != 0) members_done(team, finished_first, finished);
+}
+
+// Claims and runs members until there are none left, or the worker has something better to do.
+void take_members(core::Worker& worker, Team& team, bool all) {
+  constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
+  unsigned most = 1;
+  for (;;) {
+    const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
+    if (run.count == 0) return;
+    const unsigned long long before = arch::ticks();
+    run_members(worker, team, run);
+    if (!all && core::has_local_work(worker)) return;
+    if (arch::ticks() - before > short_ticks * run.count) {
+      most = 1;
+      continue;
+    }
+    const unsigned fair = team.share.left() / (2 * core::runtime.workers) + 1;
+    most = most * 2 < fair ? most * 2 : fair;
+  }
+}
+
+// ---------------------------------------------------------------- helping with tasks
+
+bool join_as_helper(Team& team) {
+  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
+  while ((word & Pending::tasks_in_use) != 0)
+    if (team.pending.compare_exchange_weak(word, word + Pending::holder, std::memory_order_acquire,
+                                           std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
+void help(core::Worker& worker, Team& team, unsigned number) {
+  core::Unit* below = worker.current;
+  core::Stack* stack = worker.stacks.take(core::runtime.config.stack_size);
+  core::Event event;
+  {
+    core::SchedulerFrame frame(worker);
+    MemberFrame& member = seat_member(team, number, stack, true);
+    event = run_member(worker, member, stack);
+    if (event != core::Event::returned)
+      core::settle(worker, member.unit, event);
+    else
+      core::drop_identity(worker, member.unit);
+  }
+  reinstall(worker, below);
+  if (event != core::Event::returned) return;
+  worker.stacks.give(stack);
+  helper_done(team, number);
+}
+
+bool wants_help(const core::Share& share) {
+  auto& team = reinterpret_cast<const Team&>(share);
+  if ((team.pending.load(std::memory_order_acquire) & Pending::tasks_in_use) == 0) return false;
+  const TaskPool& pool = team.tasks;
+  if (!has_queued_tasks(pool)) return false;
+  if (pool.free_waiters.load(std::memory_order_relaxed) != 0 || any_vacant(team)) return true;
+  return pool.bound_waiters.load(std::memory_order_relaxed) != 0 &&
+         pool.bound_seen.load(std::memory_order_relaxed) != tasks_created(pool);
+}
+
+// What an idle worker takes from a team: members, tasks on a vacant seat, or a member that sleeps
+// where it could run tasks.
+bool take_from_team(core::Share& share, core::Worker& worker) {
+  auto& team = reinterpret_cast<Team&>(share);
+  if (share.left() != 0) {
+    take_members(worker, team, false);
+    return true;
+  }
+  if (!join_as_helper(team)) return false;
+  if (!share.lies_within(worker.lends_within.load(std::memory_order_relaxed))) {
+    drop_holders(team, Pending::holder);  // another team by now
+    return false;
+  }
+  if (has_queued_tasks(team.tasks)) {
+    if (const unsigned number = take_vacant(team); number != 0) {
+      help(worker, team, number);
+      return true;
+    }
+  }
+  const bool woke = wake_waiter(team.tasks);
+  drop_holders(team, Pending::holder);
+  return woke;
+}
+
+// ---------------------------------------------------------------- how many
+
+std::atomic<int> threads_in_use{0};  // besides the initial ones; counted only under a thread limit
+
+void release_threads(unsigned size) {
+  if (settings.icv.thread_limit != no_thread_limit)
+    threads_in_use.fetch_sub(static_cast<int>(size) - 1, std::memory_order_relaxed);
+}
+
+// As many more threads as the limit leaves, `wanted` at most; counted as in use.
+unsigned acquire_threads(unsigned wanted, int limit) {
+  int used = threads_in_use.load(std::memory_order_relaxed);
+  int granted;
+  do {
+    const int left = limit - 1 - used;
+    granted = left < 0 ? 0 : (static_cast<int>(wanted) < left ? static_cast<int>(wanted) : left);
+  } while (!threads_in_use.compare_exchange_weak(used, used + granted, std::memory_order_relaxed));
+  return static_cast<unsigned>(granted);
+}
+
+// ---------------------------------------------------------------- opening and closing
+
+Team* new_team() {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, base::cache_line, sizeof(Team)) != 0) base::panic("no memory for a team");
+  Team* team = new (memory) Team;
+  team->share.take = take_from_team;
+  team->share.wants_help = wants_help;
+  return team;
+}
+
+void clear_vacancies(Team& team, unsigned size) {
+  const unsigned words = (size + 63) / 64;
+  if (!team.vacant.reserve(words)) base::panic("no memory for a team of %u", size);
+  const auto vacant = team.vacant.items();
+  for (unsigned word = 0; word < words; ++word) vacant[word].store(0, std::memory_order_relaxed);
+  team.vacant_words.store(words, std::memory_order_release);
+}
+
+// The range is used up. Unless the team has tasks, there is nothing to find here any more, and the
+// place can serve another region.
+void unpublish_if_of_no_use(Team& team) {
+  core::SpinGuard guard(team.tasks.lock);
+  if (!team.tasks.used.load(std::memory_order_relaxed)) core::unpublish(team.share);
+}
+
+void wait_for_members(Team& team) {
+  const auto complete = [&team] { return Pending::holders(team.pending.load(std::memory_order_acquire)) == 0; };
+  for (unsigned round = 0; !complete(); ++round) {
+    if (keep_looking(team, round)) continue;
+    unpublish_if_of_no_use(team);
+    core::Unit& unit = core::this_unit();
+    core::prepare_suspend(unit);
+    std::uint64_t word = team.pending.load(std::memory_order_relaxed);
+    bool waits = false;
+    while (Pending::holders(word) != 0 && !waits)
+      waits = team.pending.compare_exchange_weak(word, word | Pending::master_waits, std::memory_order_acq_rel,
+                                                 std::memory_order_acquire);
+    if (!waits) {
+      core::cancel_suspend(unit);
+      continue;
+    }
+    core::suspend();
+  }
+}
+
+void end_tasks(Team& team, Member& master) {
+  RegionEnd end{team};
+  wait_for(master, end);
+  // Nobody makes tasks any more, and nobody runs one: helpers, if any, are on their way out.
+  team.tasks.used.store(false, std::memory_order_relaxed);
+  team.pending.fetch_and(~Pending::tasks_in_use, std::memory_order_acq_rel);
+}
+
+void keep_own_identity_while_members_run(core::Worker& worker, const Team& team) {
+  core::Unit& unit = *worker.current;
+  if (!unit.root && team.seats == nullptr && unit.identity == nullptr) core::keep_identity(worker, unit);
+}
+
+}  // namespace
+
+unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
+  const Icv& icv = icv_of(member);
+  if (member.team->active_level >= icv.max_active_levels) return 1;
+  unsigned size = requested != 0 ? requested : static_cast<unsigned>(icv.nthreads);
+  if (size > core::Share::most) size = core::Share::most;
+  if (icv.dynamic) {
+    core::worker_here();  // starts the runtime, which knows the number of workers
+    if (size > core::runtime.workers) size = core::runtime.workers;
+    if (useful != 0 && size > useful) size = useful;
+  }
+  if (icv.thread_limit != no_thread_limit && size > 1) size = 1 + acquire_threads(size - 1, icv.thread_limit);
+  return size;
+}
+
+Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
+  core::Worker& worker = core::worker_here();
+  Member& opener = this_member();
+  WorkerCache& cache = cache_of(worker);
+  Team* team = cache.free_teams;
+  if (team != nullptr)
+    cache.free_teams = team->next;
+  else
+    team = new_team();
+
+  Team& outer = *opener.team;
+  // A root that waits outside any region waits for nothing that could be opened inside.
+  team->share.within.store(outer.level == 0 ? nullptr : &outer.share, std::memory_order_relaxed);
+  team->function = function;
+  team->data = data;
+  team->size = size;
+  team->level = outer.level + 1;
+  team->active_level = outer.active_level + (size > 1 ? 1 : 0);
+  team->first_construct = 0;
+  team->epoch = core::runtime.epoch.load(std::memory_order_relaxed);
+  team->icv = icv_of(opener);
+  if (static_cast<int>(team->level) < settings.nthreads_levels)
+    team->icv.nthreads = settings.nthreads_list[team->level];
+  if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
+  team->master_unit = worker.current;
+  team->seats = nullptr;
+  if (size > 1) {
+    if (outer.active_level == 0) {
+      team->seats = seats_for(worker, size);
+      worker.active.store(true, std::memory_order_relaxed);
+    }
+    team->pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
+    clear_vacancies(*team, size);
+  }
+
+  Member& master = team->master;
+  master.parent = &opener;
+  master.team = team;
+  master.number = 0;
+  master.task = &master.implicit;
+  master.implicit.icv = team->icv;
+  master.constructs = 0;
+  master.seat = nullptr;
+  master.loop = LoopPosition{};
+  become_member(*worker.current, master);
+  count_region(worker, team->level, size);
+  return *team;
+}
+
+void start_members(Team& team) {
+  if (team.size == 1) return;
+  team.share.open(1, team.size);
+  core::publish(*core::this_worker(), team.share);
+  core::notify(&team.share);
+  core::watch();
+}
+
+Team& open_region(unsigned size, void (*function)(void*), void* data) {
+  Team& team = prepare_region(size, function, data);
+  start_members(team);
+  return team;
+}
+
+void close_region() {
+  Member& master = this_member();
+  Team& team = *master.team;
+  const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
+  if (team.size > 1 && !forked_inside) {
+    core::Worker& worker = *core::this_worker();
+    if (team.share.left() != 0) {
+      keep_own_identity_while_members_run(worker, team);
+      take_members(worker, team, true);
+    }
+    bool used_tasks = false;
+    do {  // again where the last members to end were the first to make tasks
+      if (team.tasks.used.load(std::memory_order_acquire)) {
+        used_tasks = true;
+        end_tasks(team, master);
+      }
+      wait_for_members(team);
+    } while (team.tasks.used.load(std::memory_order_acquire));
+    if (used_tasks) close_pool(team.tasks);
+    core::unpublish(team.share);
+  }
+  end_implicit_task(master);
+  if (master.constructs != 0) team.workshares.reset();
+  core::Worker& worker = *core::this_worker();
+  become_member(*worker.current, *master.parent);
+  if (team.size > 1) {
+    if (team.active_level == 1) worker.active.store(false, std::memory_order_relaxed);
+    release_threads(team.size);
+  }
+  if (forked_inside) return;  // the team is a picture of the parent's
+  WorkerCache& cache = cache_of(worker);
+  team.next = cache.free_teams;
+  cache.free_teams = &team;
+}
+
+bool keep_looking(const Team& team, unsigned round) {
+  arch::relax();
+  const core::Worker& worker = *core::this_worker();
+  if (core::has_local_work(worker)) return false;
+  if (const unsigned left = team.share.left(); left != 0) {
+    // A root that starts a member is away until that member ends or waits, even if what the root waits for
+    // comes true in the next moment: so it leaves the last ones to the workers that are on their way.
+    return worker.current->root && core::searchers() >= left && round < 2 * settings.looks;
+  }
+  constexpr unsigned first_rounds = 64;
+  if (round < first_rounds) return settings.wait_policy != WaitPolicy::passive;
+  if (round == first_rounds && !core::spinning_pays()) return false;
+  if (settings.wait_policy == WaitPolicy::hybrid) return round < settings.looks;
+  return settings.wait_policy == WaitPolicy::active && round < 1000 * settings.looks;
+}
+
+int ancestor_number(const Member& member, int level) {
+  const Member* at = &member;
+  if (level < 0 || level > static_cast<int>(at->team->level)) return -1;
+  while (static_cast<int>(at->team->level) > level) at = at->team->master.parent;
+  return static_cast<int>(at->number);
+}
+
+int ancestor_team_size(const Member& member, int level) {
+  const Member* at = &member;
+  if (level < 0 || level > static_cast<int>(at->team->level)) return -1;
+  while (static_cast<int>(at->team->level) > level) at = at->team->master.parent;
+  return static_cast<int>(at->team->size);
+}
+
+}  // namespace weft::openmp

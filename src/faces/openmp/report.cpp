@@ -1,0 +1,49 @@
+#include "faces/openmp/report.h"
+
+#include <cstdio>
+
+#include "base/panic.h"
+#include "core/runtime.h"
+
+namespace weft::openmp {
+namespace {
+
+RegionCounters sum_regions() {
+  RegionCounters sum;
+  const unsigned slots = core::runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    const core::Worker* worker = core::runtime.worker_at[index].load(std::memory_order_acquire);
+    if (worker == nullptr || worker->face == nullptr) continue;
+    const RegionCounters& counters = static_cast<WorkerCache*>(worker->face)->counters;
+    for (unsigned level = 0; level < counted_levels; ++level) sum.regions[level] += counters.regions[level];
+    sum.members += counters.members;
+    sum.tasks += counters.tasks;
+  }
+  return sum;
+}
+
+void line(const char* key, unsigned long long value) { base::warn("report: %-24s %llu", key, value); }
+
+}  // namespace
+
+void print_report() {
+  const RegionCounters regions = sum_regions();
+  const core::Counters units = core::sum_counters();
+  line("workers", core::configured_workers());
+  line("workers_started", core::runtime.started.load(std::memory_order_relaxed));
+  for (unsigned level = 1; level < counted_levels; ++level) {
+    if (level > 2 && regions.regions[level] == 0) continue;
+    char key[32];
+    snprintf(key, sizeof key, "regions_level_%u%s", level, level == counted_levels - 1 ? "_and_deeper" : "");
+    line(key, regions.regions[level]);
+  }
+  line("members", regions.members);
+  line("tasks", regions.tasks);
+  line("units_started", units.units_started);
+  line("promoted_to_stack", units.promoted_to_stack);
+  line("promoted_to_identity", units.promoted_to_identity);
+  line("steals", units.steals);
+  line("sleeps", units.sleeps);
+}
+
+}  // namespace weft::openmp

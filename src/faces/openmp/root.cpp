@@ -1,0 +1,89 @@
+#include "faces/openmp/root.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/panic.h"
+#include "core/identities.h"
+#include "faces/openmp/settings.h"
+
+namespace weft::openmp {
+namespace {
+
+template <class T>
+T* make_aligned(const char* what) {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignof(T) < sizeof(void*) ? sizeof(void*) : alignof(T), sizeof(T)) != 0)
+    base::panic("no memory for %s", what);
+  return new (memory) T;
+}
+
+Member& make_root(core::Worker& worker) {
+  Root* root = make_aligned<Root>("a thread of the program");
+  Team& team = root->team;
+  team.icv = settings.icv;
+  Member& member = team.master;
+  member.team = &team;
+  member.task = &member.implicit;
+  member.implicit.icv = settings.icv;
+  cache_of(worker).root = root;
+  become_member(worker.root_unit, member);
+  return member;
+}
+
+}  // namespace
+
+Member& this_member() {
+  core::Worker& worker = core::worker_here();
+  void* face = worker.current->face;
+  return face != nullptr ? *static_cast<Member*>(face) : make_root(worker);
+}
+
+WorkerCache& make_cache(core::Worker& worker) {
+  auto cache = make_aligned<WorkerCache>("a worker");
+  worker.face = cache;
+  return *cache;
+}
+
+Seats* seats_for(core::Worker& worker, unsigned size) {
+  if (!core::identities_enabled) return nullptr;
+  Root* root = cache_of(worker).root;
+  if (root == nullptr) return nullptr;
+  Seats& seats = root->seats;
+  if (seats.count >= size) return &seats;
+  auto grown = static_cast<os::Identity**>(std::realloc(seats.identities, size * sizeof(os::Identity*)));
+  if (grown == nullptr) base::panic("no memory for a team of %u", size);
+  seats.identities = grown;
+  for (unsigned number = seats.count; number < size; ++number)
+    grown[number] = number == 0 ? nullptr : core::take_identity(worker);
+  seats.count = size;
+  return &seats;
+}
+
+void root_ends(core::Worker& worker) {
+  auto cache = static_cast<WorkerCache*>(worker.face);
+  worker.root_unit.face = nullptr;
+  worker.root_unit.scope = nullptr;
+  if (cache == nullptr || cache->root == nullptr) return;
+  Root* root = cache->root;
+  cache->root = nullptr;
+  // The threads end with their root: destructors of their thread-local objects run.
+  for (unsigned number = 1; number < root->seats.count; ++number)
+    if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
+      core::end_identity(worker, identity);
+  std::free(root->seats.identities);
+  std::free(root);
+}
+
+void forked(core::Worker& self, const core::Worker& before) {
+  // Where it was: outside regions, or inside one whose other members exist only in the parent.
+  if (before.current != nullptr && before.current->face != nullptr)
+    become_member(self.root_unit, *static_cast<Member*>(before.current->face));
+  const auto cache = static_cast<const WorkerCache*>(before.face);
+  const bool was_root = before.current == &before.root_unit;
+  if (!was_root || cache == nullptr || cache->root == nullptr) return;
+  cache_of(self).root = cache->root;
+  cache->root->seats = Seats{};  // their lenders were not forked
+}
+
+}  // namespace weft::openmp

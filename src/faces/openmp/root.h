@@ -1,0 +1,60 @@
+// What a thread of the program owns as an OpenMP thread, and what each worker keeps for the regions
+// that are opened on it.
+#pragma once
+
+#include <cstdint>
+
+#include "core/worker.h"
+#include "faces/openmp/member.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+
+/// Identities of the members of a root's outermost teams, by number. They last as long as the root,
+/// so that threadprivate variables persist from region to region.
+struct Seats {
+  os::Identity** identities = nullptr;
+  unsigned count = 0;  // entries; entry 0 (the root itself) is unused
+  os::Identity* identity(unsigned number) const { return identities[number]; }
+};
+
+inline constexpr unsigned counted_levels = 8;
+
+/// What --report adds up.
+struct RegionCounters {
+  std::uint64_t regions[counted_levels] = {};  // by level, the last entry for all deeper ones
+  std::uint64_t members = 0;
+  std::uint64_t tasks = 0;
+};
+
+/// A thread of the program outside any region: member 0 of a team of its own.
+struct Root {
+  Team team;
+  Seats seats;
+};
+
+struct WorkerCache {
+  Team* free_teams = nullptr;
+  Root* root = nullptr;
+  RegionCounters counters;
+};
+
+/// The unit goes on as the member.
+inline void become_member(core::Unit& unit, Member& member) {
+  unit.face = &member;
+  unit.scope = &member.team->share;
+}
+
+WorkerCache& make_cache(core::Worker& worker);
+inline WorkerCache& cache_of(core::Worker& worker) {
+  return worker.face != nullptr ? *static_cast<WorkerCache*>(worker.face) : make_cache(worker);
+}
+
+/// The seats of the worker's root for a team of `size`; nullptr where identities are switched off.
+Seats* seats_for(core::Worker& worker, unsigned size);
+
+// Hooks for the core.
+void root_ends(core::Worker& worker);
+void forked(core::Worker& self, const core::Worker& before);
+
+}  // namespace weft::openmp

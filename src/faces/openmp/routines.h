@@ -1,0 +1,133 @@
+// The OpenMP API routines, as C++ functions: what abi/omp_api.cpp and abi/omp_fortran.cpp give their
+// names to. Values outside their range are treated as libgomp treats them.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+#include "faces/openmp/allocator.h"
+#include "faces/openmp/device_memory.h"
+#include "faces/openmp/global_icv.h"
+#include "faces/openmp/icv.h"
+#include "faces/openmp/member.h"
+#include "faces/openmp/settings.h"
+#include "faces/openmp/team.h"
+#include "os/cpus.h"
+
+namespace weft::openmp::routines {
+
+inline int at_least(int least, int value) { return value < least ? least : value; }
+
+// Thread team routines (OpenMP 5.2, section 18.2).
+
+inline int get_num_threads() { return static_cast<int>(team_size(this_member())); }
+inline int get_thread_num() { return static_cast<int>(this_member().number); }
+inline int get_max_threads() { return icv_of(this_member()).nthreads; }
+inline void set_num_threads(int threads) { icv_of(this_member()).nthreads = at_least(1, threads); }
+inline int in_parallel() { return active_level_of(this_member()) > 0; }
+inline int get_dynamic() { return icv_of(this_member()).dynamic; }
+inline void set_dynamic(int dynamic) { icv_of(this_member()).dynamic = dynamic != 0; }
+inline int get_cancellation() { return 0; }
+inline int get_thread_limit() { return icv_of(this_member()).thread_limit; }
+inline int get_supported_active_levels() { return supported_active_levels; }
+inline int get_max_active_levels() { return icv_of(this_member()).max_active_levels; }
+inline void set_max_active_levels(int levels) {
+  if (levels < 0) return;
+  if (levels > supported_active_levels) levels = supported_active_levels;
+  icv_of(this_member()).max_active_levels = static_cast<std::uint8_t>(levels);
+}
+inline int get_nested() {
+  Member& member = this_member();
+  const unsigned levels = icv_of(member).max_active_levels;
+  return levels > 1 && levels > active_level_of(member);
+}
+inline void set_nested(int nested) {
+  std::uint8_t& levels = icv_of(this_member()).max_active_levels;
+  if (nested != 0)
+    levels = supported_active_levels;
+  else if (levels > 1)
+    levels = 1;
+}
+inline int get_level() { return static_cast<int>(level_of(this_member())); }
+inline int get_active_level() { return static_cast<int>(active_level_of(this_member())); }
+inline int get_ancestor_thread_num(int level) { return ancestor_number(this_member(), level); }
+inline int get_team_size(int level) { return ancestor_team_size(this_member(), level); }
+
+inline constexpr unsigned monotonic_bit = 0x80000000U;  // omp_sched_monotonic
+
+inline void set_schedule(unsigned kind, int chunk) {
+  const unsigned plain = kind & ~monotonic_bit;
+  if (plain < 1 || plain > 4) return;
+  Icv& icv = icv_of(this_member());
+  icv.schedule = static_cast<Schedule>(plain);
+  icv.monotonic = (kind & monotonic_bit) != 0;
+  if (icv.schedule != Schedule::auto_) icv.chunk = at_least(icv.schedule == Schedule::static_ ? 0 : 1, chunk);
+}
+inline unsigned get_schedule_kind() {
+  const Icv& icv = icv_of(this_member());
+  return static_cast<unsigned>(icv.schedule) | (icv.monotonic ? monotonic_bit : 0);
+}
+inline int get_schedule_chunk() { return icv_of(this_member()).chunk; }
+
+// Affinity (section 18.3). Without OMP_PLACES there are no places.
+
+inline int get_proc_bind() { return static_cast<int>(icv_of(this_member()).bind); }
+inline int get_num_places() { return 0; }
+inline int get_place_num() { return -1; }
+inline int get_place_num_procs(int) { return 0; }
+inline int get_partition_num_places() { return 0; }
+
+// Teams regions (section 18.4): outside them there is one team.
+
+inline int get_num_teams() { return 1; }
+inline int get_team_num() { return 0; }
+inline int get_max_teams() { return global_icv.max_teams.load(std::memory_order_relaxed); }
+inline void set_num_teams(int teams) { global_icv.max_teams = at_least(0, teams); }
+inline int get_teams_thread_limit() { return global_icv.teams_thread_limit.load(std::memory_order_relaxed); }
+inline void set_teams_thread_limit(int threads) { global_icv.teams_thread_limit = at_least(0, threads); }
+
+// Tasks (section 18.5).
+
+inline int get_max_task_priority() { return settings.max_task_priority; }
+inline int in_final() { return openmp::in_final(this_member()); }
+
+// Resources and devices (sections 18.6 and 18.7).
+
+inline int pause_resource(int, int device) { return device == host_device ? 0 : -1; }
+inline int pause_resource_all(int) { return 0; }
+/// CPUs of the mask as it is now, cut by the quota: with more threads than that, some would wait.
+inline int get_num_procs() {
+  const int cpus = os::cpus_in_affinity_mask();
+  return global_icv.cpu_quota != 0 && global_icv.cpu_quota < cpus ? global_icv.cpu_quota : cpus;
+}
+inline int get_num_devices() { return device_count; }
+inline int get_device_num() { return host_device; }
+inline int get_initial_device() { return host_device; }
+inline int is_initial_device() { return 1; }
+inline int get_default_device() { return icv_of(this_member()).default_device; }
+inline void set_default_device(int device) { icv_of(this_member()).default_device = at_least(0, device); }
+
+// Memory (section 18.13). def-allocator-var is one for the whole process here.
+
+inline AllocatorHandle get_default_allocator() { return global_icv.default_allocator.load(std::memory_order_relaxed); }
+inline void set_default_allocator(AllocatorHandle handle) {
+  global_icv.default_allocator = handle != null_allocator ? handle : default_allocator;
+}
+
+// Timing (section 18.10).
+
+inline double seconds(const timespec& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+inline double get_wtime() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return seconds(now);
+}
+inline double get_wtick() {
+  timespec resolution{};
+  clock_getres(CLOCK_MONOTONIC, &resolution);
+  return seconds(resolution);
+}
+
+}  // namespace weft::openmp::routines

@@ -1,0 +1,391 @@
+#include "faces/openmp/settings.h"
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/panic.h"
+#include "faces/openmp/affinity_format.h"
+#include "faces/openmp/allocator.h"
+#include "faces/openmp/environment.h"
+#include "faces/openmp/global_icv.h"
+#include "faces/openmp/routines.h"
+#include "os/cpus.h"
+
+namespace weft::openmp {
+
+constinit Settings settings = {};
+constinit GlobalIcv global_icv;
+
+namespace {
+
+constexpr long least_stack_size = 16 * 1024L;  // as libgomp
+constexpr long most_workers = 1024;
+
+// GOMP_SPINCOUNT counts turns of a loop; one is taken for 10 ns here.
+constexpr std::uint64_t spin_turn_ns = 10;
+constexpr std::uint64_t active_spin_ns = 10ULL * 1000 * 1000 * 1000;
+constexpr std::uint64_t hybrid_spin_ns = 2000ULL * 1000;
+
+// What the environment gave, before the variables that act on each other are put together.
+struct Given {
+  bool nested = false;
+  bool nested_value = false;
+  bool max_active_levels = false;
+  bool spin = false;
+  AllocatorHandle allocator = default_allocator;
+};
+Given given;
+
+const char* const boolean_words[] = {"false", "true"};
+const char* const switch_words[] = {"false", "true", "0", "1"};
+const char* const bind_words[] = {"false", "true", "primary", "close", "spread", "master"};
+const char* const bind_names[] = {"FALSE", "TRUE", "MASTER", "CLOSE", "SPREAD"};
+const char* const schedule_words[] = {"static", "dynamic", "guided", "auto"};
+const char* const schedule_names[] = {"STATIC", "DYNAMIC", "GUIDED", "AUTO"};
+const char* const wait_words[] = {"hybrid", "active", "passive"};
+const char* const wait_names[] = {"HYBRID", "ACTIVE", "PASSIVE"};
+const char* const offload_words[] = {"default", "mandatory", "disabled"};
+const char* const offload_names[] = {"DEFAULT", "MANDATORY", "DISABLED"};
+
+// Each reader below reads the whole value, and stores something only if all of it makes sense.
+
+template <int count>
+bool read_one_of(ValueReader& value, const char* const (&words)[count], int& index) {
+  index = take_one_of(value, words, count);
+  return index < count && value.at_end();
+}
+
+bool read_boolean(ValueReader& value, bool& result) {
+  int index = 0;
+  if (!read_one_of(value, boolean_words, index)) return false;
+  result = index == 1;
+  return true;
+}
+
+/// For weft's own variables: 0 and 1 too.
+bool read_switch(ValueReader& value, bool& result) {
+  int index = 0;
+  if (!read_one_of(value, switch_words, index)) return false;
+  result = index % 2 == 1;
+  return true;
+}
+
+template <class Integer>
+bool read_number(ValueReader& value, Integer& result, long least, long most) {
+  long number = 0;
+  if (!value.take_number(number, least, most) || !value.at_end()) return false;
+  result = static_cast<Integer>(number);
+  return true;
+}
+
+bool read_num_threads(ValueReader& value) {
+  int list[most_levels_in_list];
+  int levels = 0;
+  do {
+    long number = 0;
+    if (levels == most_levels_in_list || !value.take_number(number, 1, INT_MAX)) return false;
+    list[levels++] = static_cast<int>(number);
+  } while (value.take(','));
+  if (!value.at_end()) return false;
+  memcpy(settings.nthreads_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
+  settings.nthreads_levels = levels;
+  settings.icv.nthreads = list[0];
+  return true;
+}
+
+bool read_schedule(ValueReader& value) {
+  const bool monotonic = value.take_word("monotonic");
+  const bool nonmonotonic = !monotonic && value.take_word("nonmonotonic");
+  if ((monotonic || nonmonotonic) && !value.take(':')) return false;
+  const int kind = take_one_of(value, schedule_words, 4);
+  if (kind == 4) return false;
+  const bool is_static = kind == 0;
+  long chunk = 0;
+  if (value.take(',') && !value.take_number(chunk, 0, INT_MAX)) return false;
+  if (!value.at_end()) return false;
+  settings.icv.schedule = static_cast<Schedule>(kind + 1);
+  settings.icv.chunk = chunk == 0 && !is_static ? 1 : static_cast<int>(chunk);
+  settings.icv.monotonic = monotonic || (is_static && !nonmonotonic);
+  return true;
+}
+
+ProcBind bind_of_word(int index) { return index == 5 ? ProcBind::primary : static_cast<ProcBind>(index); }
+
+bool read_proc_bind(ValueReader& value) {
+  ProcBind list[most_levels_in_list];
+  int levels = 0;
+  do {
+    const int index = levels == most_levels_in_list ? 6 : take_one_of(value, bind_words, 6);
+    const bool policy = index >= 2 && index < 6;  // true and false can only stand alone
+    if (!policy && (index == 6 || levels > 0 || !value.at_end())) return false;
+    list[levels++] = bind_of_word(index);
+  } while (value.take(','));
+  if (!value.at_end()) return false;
+  memcpy(settings.bind_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
+  settings.bind_levels = levels;
+  settings.icv.bind = list[0];
+  return true;
+}
+
+bool read_stack_size(ValueReader& value) {
+  static const char* const units[] = {"b", "k", "m", "g"};
+  long number = 0;
+  if (!value.take_number(number, 0, LONG_MAX)) return false;
+  const int index = take_one_of(value, units, 4);
+  const int shift = 10 * (index == 4 ? 1 : index);
+  if (!value.at_end() || number > LONG_MAX >> shift || number << shift < least_stack_size) return false;
+  settings.stack_size = static_cast<std::size_t>(number) << shift;
+  return true;
+}
+
+bool read_wait_policy(ValueReader& value) {
+  int index = 0;
+  if (!read_one_of(value, wait_words, index)) return false;
+  settings.wait_policy = static_cast<WaitPolicy>(index);
+  settings.wait_policy_given = true;
+  return true;
+}
+
+bool read_spin_count(ValueReader& value) {
+  static const char* const units[] = {"k", "m", "g", "t"};
+  constexpr std::uint64_t factors[] = {1000, 1000000, 1000000000, 1000000000000, 1};
+  std::uint64_t turns = UINT64_MAX;
+  if (!value.take_word("infinite") && !value.take_word("infinity")) {
+    long number = 0;
+    if (!value.take_number(number, 0, LONG_MAX)) return false;
+    const std::uint64_t factor = factors[take_one_of(value, units, 4)];
+    if (__builtin_mul_overflow(static_cast<std::uint64_t>(number), factor, &turns)) turns = UINT64_MAX;
+  }
+  if (!value.at_end()) return false;
+  if (__builtin_mul_overflow(turns, spin_turn_ns, &settings.spin_ns)) settings.spin_ns = UINT64_MAX;
+  given.spin = true;
+  return true;
+}
+
+bool read_display(ValueReader& value) {
+  settings.display_verbose = value.take_word("verbose");
+  if (settings.display_verbose) {
+    settings.display = value.at_end();
+    return settings.display;
+  }
+  return read_boolean(value, settings.display);
+}
+
+bool read_target_offload(ValueReader& value) {
+  int index = 0;
+  if (!read_one_of(value, offload_words, index)) return false;
+  global_icv.target_offload = static_cast<TargetOffload>(index);
+  return true;
+}
+
+bool read_allocator(ValueReader& value) {
+  for (std::uintptr_t handle = 1; handle <= last_predefined_allocator; ++handle) {
+    if (!value.take_word(allocator_name(handle))) continue;
+    if (!value.at_end()) return false;
+    global_icv.default_allocator = given.allocator = handle;
+    return true;
+  }
+  return false;
+}
+
+bool read_max_active_levels(ValueReader& value) {
+  long levels = 0;
+  if (!read_number(value, levels, 0, LONG_MAX)) return false;
+  if (levels > supported_active_levels) levels = supported_active_levels;
+  settings.icv.max_active_levels = static_cast<std::uint8_t>(levels);
+  given.max_active_levels = true;
+  return true;
+}
+
+bool read_thread_limit(ValueReader& value) {
+  long limit = 0;
+  if (!read_number(value, limit, 1, LONG_MAX)) return false;
+  settings.icv.thread_limit = limit > no_thread_limit ? no_thread_limit : static_cast<int>(limit);
+  return true;
+}
+
+template <class Integer>
+bool read_global(ValueReader& value, std::atomic<Integer>& result, long least, long most) {
+  Integer number = 0;
+  if (!read_number(value, number, least, most)) return false;
+  result = number;
+  return true;
+}
+
+struct Variable {
+  const char* name;
+  bool (*read)(ValueReader& value);
+  const char* expected;
+  const char* fallback;  // the default, as text
+};
+
+char default_threads[16];
+
+// A later line wins over an earlier one that sets the same.
+constexpr const char* a_boolean = "true or false";
+constexpr const char* a_switch = "true, false, 1 or 0";
+constexpr const char* a_size = "a size of at least 16K, such as 4096K or 8M";
+constexpr const char* own_or_system = "stack size, unless another variable sets it";
+const Variable variables[] = {
+    {"OMP_NUM_THREADS", read_num_threads, "a list of positive integers (64 at most)", default_threads},
+    {"OMP_SCHEDULE", read_schedule, "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]", "dynamic,1"},
+    {"OMP_DYNAMIC", [](ValueReader& value) { return read_boolean(value, settings.icv.dynamic); }, a_boolean, "false"},
+    {"OMP_NESTED", [](ValueReader& value) { return given.nested = read_boolean(value, given.nested_value); }, a_boolean,
+     "false"},
+    {"OMP_MAX_ACTIVE_LEVELS", read_max_active_levels, "an integer from 0 on", "1"},
+    {"OMP_THREAD_LIMIT", read_thread_limit, "a positive integer", "(no limit)"},
+    {"GOMP_STACKSIZE", read_stack_size, a_size, own_or_system},
+    {"OMP_STACKSIZE", read_stack_size, a_size, own_or_system},
+    {"WEFT_STACKSIZE", read_stack_size, a_size, own_or_system},
+    {"OMP_WAIT_POLICY", read_wait_policy, "active, passive or hybrid", "hybrid"},
+    {"GOMP_SPINCOUNT", read_spin_count, "a number with k, m, g or t behind it, or infinite", "of OMP_WAIT_POLICY"},
+    {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close and spread (64 at most)", "false"},
+    {"OMP_MAX_TASK_PRIORITY",
+     [](ValueReader& value) { return read_number(value, settings.max_task_priority, 0, INT_MAX); },
+     "an integer from 0 on", "0"},
+    {"OMP_CANCELLATION", [](ValueReader& value) { return read_boolean(value, settings.cancellation); }, a_boolean,
+     "false"},
+    {"OMP_DEFAULT_DEVICE",
+     [](ValueReader& value) { return read_number(value, settings.icv.default_device, 0, INT_MAX); },
+     "an integer from 0 on", "0"},
+    {"OMP_NUM_TEAMS", [](ValueReader& value) { return read_global(value, global_icv.max_teams, 1, INT_MAX); },
+     "a positive integer", "(no limit)"},
+    {"OMP_TEAMS_THREAD_LIMIT",
+     [](ValueReader& value) { return read_global(value, global_icv.teams_thread_limit, 1, INT_MAX); },
+     "a positive integer", "(no limit)"},
+    {"OMP_ALLOCATOR", read_allocator, "the name of a predefined allocator", "omp_default_mem_alloc"},
+    {"OMP_TARGET_OFFLOAD", read_target_offload, "default, mandatory or disabled", "default"},
+    {"OMP_DISPLAY_AFFINITY", [](ValueReader& value) { return read_boolean(value, global_icv.display_affinity); },
+     a_boolean, "false"},
+    {"OMP_DISPLAY_ENV", read_display, "true, false or verbose", "false"},
+    {"WEFT_NUM_WORKERS", [](ValueReader& value) { return read_number(value, settings.workers, 1, most_workers); },
+     "an integer from 1 to 1024", "(the usable CPUs)"},
+    {"WEFT_REPORT", [](ValueReader& value) { return read_switch(value, settings.report); }, a_switch, "false"},
+    {"WEFT_IDENTITY", [](ValueReader& value) { return read_switch(value, settings.identities); }, a_switch, "true"},
+};
+
+void read_variable(const Variable& variable) {
+  const char* text = getenv(variable.name);
+  if (text == nullptr) return;
+  ValueReader value(text);
+  if (variable.read(value)) return;
+  base::warn("%s=%s: expected %s; using the default %s", variable.name, text, variable.expected, variable.fallback);
+}
+
+/// What can be asked for, but not had in this version.
+void name_what_is_missing() {
+  if (settings.cancellation)
+    base::warn("OMP_CANCELLATION=true: cancellation is not supported by this version; it stays off");
+  if (global_icv.display_affinity)
+    base::warn("OMP_DISPLAY_AFFINITY=true: not supported by this version; use omp_display_affinity()");
+  for (const char* name : {"OMP_PLACES", "GOMP_CPU_AFFINITY"})
+    if (const char* text = getenv(name); text != nullptr && *text != '\0')
+      base::warn("%s=%s: placement is not supported by this version; threads are not bound", name, text);
+}
+
+void derive_max_active_levels() {
+  if (given.max_active_levels) return;
+  const bool lists = settings.nthreads_levels > 1 || settings.bind_levels > 1;
+  const bool nested = given.nested ? given.nested_value : lists;
+  settings.icv.max_active_levels = nested ? supported_active_levels : 1;
+}
+
+void derive_spin() {
+  if (given.spin) return;
+  constexpr std::uint64_t of_policy[] = {hybrid_spin_ns, active_spin_ns, 0};
+  settings.spin_ns = of_policy[static_cast<int>(settings.wait_policy)];
+}
+
+// Display: one line per variable, as libgomp 12 writes them.
+
+void show_text(const char* name, const char* value) { fprintf(stderr, "  %s = '%s'\n", name, value); }
+void show_number(const char* name, std::uint64_t value) {
+  fprintf(stderr, "  %s = '%llu'\n", name, static_cast<unsigned long long>(value));
+}
+void show_boolean(const char* name, bool value) { show_text(name, value ? "TRUE" : "FALSE"); }
+
+void show_num_threads() {
+  fprintf(stderr, "  OMP_NUM_THREADS = '%d", settings.icv.nthreads);
+  for (int level = 1; level < settings.nthreads_levels; ++level) fprintf(stderr, ",%d", settings.nthreads_list[level]);
+  fputs("'\n", stderr);
+}
+
+void show_schedule() {
+  const Icv& icv = settings.icv;
+  const bool is_static = icv.schedule == Schedule::static_;
+  const char* modifier = "";
+  if (icv.monotonic != is_static) modifier = is_static ? "NONMONOTONIC:" : "MONOTONIC:";
+  fprintf(stderr, "  OMP_SCHEDULE = '%s%s", modifier, schedule_names[static_cast<int>(icv.schedule) - 1]);
+  const int unsaid = is_static ? 0 : 1;
+  if (icv.schedule != Schedule::auto_ && icv.chunk != unsaid) fprintf(stderr, ",%d", icv.chunk);
+  fputs("'\n", stderr);
+}
+
+void show_proc_bind() {
+  fprintf(stderr, "  OMP_PROC_BIND = '%s", bind_names[static_cast<int>(settings.icv.bind)]);
+  for (int level = 1; level < settings.bind_levels; ++level)
+    fprintf(stderr, ",%s", bind_names[static_cast<int>(settings.bind_list[level])]);
+  fputs("'\n", stderr);
+}
+
+void show_affinity_format() {
+  char format[512];
+  get_affinity_format(format, sizeof format);
+  show_text("OMP_AFFINITY_FORMAT", format);
+}
+
+void show_verbose() {
+  show_text("GOMP_CPU_AFFINITY", "");
+  show_number("GOMP_STACKSIZE", settings.stack_size);
+  show_number("GOMP_SPINCOUNT", settings.spin_ns / spin_turn_ns);
+  show_number("WEFT_NUM_WORKERS", settings.workers != 0 ? settings.workers : static_cast<unsigned>(os::usable_cpus()));
+  show_number("WEFT_STACKSIZE", settings.stack_size);
+  show_boolean("WEFT_REPORT", settings.report);
+  show_boolean("WEFT_IDENTITY", settings.identities);
+}
+
+}  // namespace
+
+void read_settings() {
+  global_icv.cpu_quota = os::cpus_in_cgroup_quota();
+  settings.icv.nthreads = routines::get_num_procs();
+  settings.icv.chunk = 1;
+  snprintf(default_threads, sizeof default_threads, "%d", settings.icv.nthreads);
+  for (const Variable& variable : variables) read_variable(variable);
+  if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format, strlen(format));
+  name_what_is_missing();
+  derive_max_active_levels();
+  derive_spin();
+}
+
+void display_settings(bool verbose) {
+  const Icv& icv = settings.icv;
+  const bool limited = icv.thread_limit != no_thread_limit;
+  fputs("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n", stderr);
+  show_text("_OPENMP", "201511");
+  show_boolean("OMP_DYNAMIC", icv.dynamic);
+  show_boolean("OMP_NESTED", icv.max_active_levels > 1);
+  show_num_threads();
+  show_schedule();
+  show_proc_bind();
+  show_text("OMP_PLACES", "");
+  show_number("OMP_STACKSIZE", settings.stack_size);
+  show_text("OMP_WAIT_POLICY", wait_names[static_cast<int>(settings.wait_policy)]);
+  show_number("OMP_THREAD_LIMIT", limited ? static_cast<unsigned>(icv.thread_limit) : UINT32_MAX);
+  show_number("OMP_MAX_ACTIVE_LEVELS", icv.max_active_levels);
+  show_number("OMP_NUM_TEAMS", static_cast<unsigned>(global_icv.max_teams.load()));
+  show_number("OMP_TEAMS_THREAD_LIMIT", static_cast<unsigned>(global_icv.teams_thread_limit.load()));
+  show_boolean("OMP_CANCELLATION", false);  // whatever was asked for: see name_what_is_missing()
+  show_number("OMP_DEFAULT_DEVICE", static_cast<unsigned>(icv.default_device));
+  show_number("OMP_MAX_TASK_PRIORITY", static_cast<unsigned>(settings.max_task_priority));
+  show_boolean("OMP_DISPLAY_AFFINITY", false);
+  show_affinity_format();
+  show_text("OMP_ALLOCATOR", allocator_name(given.allocator));
+  show_text("OMP_TARGET_OFFLOAD", offload_names[static_cast<int>(global_icv.target_offload)]);
+  if (verbose) show_verbose();
+  fputs("OPENMP DISPLAY ENVIRONMENT END\n", stderr);
+}
+
+}  // namespace weft::openmp

@@ -1,0 +1,43 @@
+// What the environment says, read once when the library is loaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "faces/openmp/icv.h"
+
+namespace weft::openmp {
+
+enum class WaitPolicy : std::uint8_t { hybrid, active, passive };
+
+inline constexpr int most_levels_in_list = 64;
+
+struct Settings {
+  Icv icv;                                  // of the initial task
+  int nthreads_list[most_levels_in_list];   // OMP_NUM_THREADS, one per level
+  int nthreads_levels = 0;                  // entries used; 0: not given
+  ProcBind bind_list[most_levels_in_list];  // OMP_PROC_BIND
+  int bind_levels = 0;
+  std::size_t stack_size = 0;  // OMP_STACKSIZE in bytes; 0: not given
+  WaitPolicy wait_policy = WaitPolicy::hybrid;
+  bool wait_policy_given = false;
+  int max_task_priority = 0;
+  bool cancellation = false;  // OMP_CANCELLATION was true (not supported yet)
+  bool display = false;       // OMP_DISPLAY_ENV=true or verbose
+  bool display_verbose = false;
+  bool report = false;        // WEFT_REPORT
+  bool identities = true;     // WEFT_IDENTITY
+  unsigned workers = 0;       // WEFT_NUM_WORKERS; 0: not given
+  std::uint64_t spin_ns = 0;  // how long an idle worker looks before it sleeps
+  unsigned looks = 2000;      // how often a waiting thread looks before it suspends
+};
+
+extern Settings settings;
+
+/// Reads the environment. A value that makes no sense is named in one line, and the default kept.
+void read_settings();
+
+/// OMP_DISPLAY_ENV's text on stderr, in libgomp's format.
+void display_settings(bool verbose);
+
+}  // namespace weft::openmp

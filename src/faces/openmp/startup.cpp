@@ -1,0 +1,33 @@
+// What happens when the library is loaded, and when the process ends. Loading starts no KLT and
+// reads only the environment; everything else waits for the first region.
+#include "base/panic.h"
+#include "core/identities.h"
+#include "core/runtime.h"
+#include "faces/openmp/report.h"
+#include "faces/openmp/root.h"
+#include "faces/openmp/settings.h"
+
+namespace weft::openmp {
+namespace {
+
+[[gnu::constructor]] void load() {
+  read_settings();
+  core::Config config;
+  config.workers = settings.workers;
+  config.stack_size = settings.stack_size;
+  config.stack_setting = "OMP_STACKSIZE or WEFT_STACKSIZE";
+  config.spin_ns = settings.spin_ns;
+  core::Hooks hooks;
+  hooks.root_ends = root_ends;
+  hooks.forked = forked;
+  core::configure(config, hooks);
+  if (!settings.identities) core::identities_enabled = false;
+  if (settings.display) display_settings(settings.display_verbose);
+}
+
+[[gnu::destructor]] void unload() {
+  if (settings.report) print_report();
+}
+
+}  // namespace
+}  // namespace weft::openmp

@@ -1,0 +1,276 @@
+// Explicit tasks: creation, execution, completion, and the waits of the tasking constructs.
+//
+// A deferred task goes into the deque of the member that creates it (or the team's priority list);
+// it is run by a member at a scheduling point, or by an idle worker on a seat whose member is done.
+// Tied tasks keep to the Task Scheduling Constraint (OpenMP 5.2, 12.9): a member that waits inside a
+// task runs only descendants of it (TaskWaiter::only_below). Untied tasks are run as tied ones.
+//
+// Order at completion: successors, group and parent are told first, then the seat counts the task as
+// completed. Until it does, the region cannot end, so the team and its pool are alive. The parent may
+// be an implicit task on another member's stack, whose end is not the region's: such a member stays
+// until no descriptor refers to its task any more (end_implicit_task).
+#include "faces/openmp/task.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/layout.h"
+#include "base/panic.h"
+#include "core/segment.h"
+#include "faces/openmp/dependence.h"
+#include "faces/openmp/report.h"
+#include "faces/openmp/task_wait.h"
+
+namespace weft::openmp {
+
+// ---------------------------------------------------------------- counters
+
+std::uint32_t TaskCounter::drop(TaskPool& pool, std::uint32_t awaited) {
+  std::uint32_t word = word_.load(std::memory_order_relaxed);
+  while ((word & waiter_bit) == 0)
+    if (word_.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel, std::memory_order_relaxed))
+      return word - 1;
+  core::Unit* unit = nullptr;
+  pool.lock.lock();
+  word = word_.fetch_sub(1, std::memory_order_acq_rel) - 1;
+  if (word == (awaited | waiter_bit) && waiter_->listed) {
+    unit = waiter_->unit;
+    unlist_waiter(pool, *waiter_);
+  }
+  pool.lock.unlock();
+  if (unit != nullptr) core::resume(*unit);
+  return word & ~waiter_bit;
+}
+
+void TaskCounter::arm(TaskWaiter& waiter) {
+  waiter_ = &waiter;
+  word_.fetch_or(waiter_bit, std::memory_order_acq_rel);
+}
+
+void TaskCounter::disarm() {
+  word_.fetch_and(~waiter_bit, std::memory_order_acq_rel);
+  waiter_ = nullptr;
+}
+
+namespace {
+
+// A wait for a counter, inside a task: only descendants of that task may run meanwhile.
+struct CounterWait {
+  static constexpr bool arms = true;
+  TaskCounter& counter;
+  std::uint32_t awaited;
+  const Task* task;
+  bool over() const { return counter.value() == awaited; }
+  const Task* only_below() const { return task; }
+  bool try_to_end() const { return false; }
+  void arm(TaskWaiter& waiter) { counter.arm(waiter); }
+  void disarm() { counter.disarm(); }
+};
+
+void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaited) {
+  if (counter.value() == awaited) return;
+  CounterWait wait{counter, awaited, member.task};
+  wait_for(member, wait);
+}
+
+// ---------------------------------------------------------------- life
+
+void initialise(Task& task, Member& member, const TaskRequest& request) {
+  Task& parent = *member.task;
+  task.icv = parent.icv;
+  task.parent = &parent;
+  task.group = parent.group;
+  task.function = request.function;
+  task.priority = request.priority < settings.max_task_priority ? request.priority : settings.max_task_priority;
+  task.depth = parent.depth + 1;
+  task.explicit_ = true;
+  task.final_ = request.final_ || parent.final_;
+  task.tied = request.tied;
+}
+
+Task* allocate_task(const TaskRequest& request) {
+  const std::size_t alignment = request.alignment < alignof(Task) ? alignof(Task) : request.alignment;
+  const std::size_t offset = base::round_up(sizeof(Task), alignment);
+  void* memory = nullptr;
+  if (alignment <= alignof(std::max_align_t))
+    memory = std::malloc(offset + request.size);
+  else if (posix_memalign(&memory, alignment, offset + request.size) != 0)
+    memory = nullptr;
+  if (memory == nullptr) base::panic("no memory for a task with %zu bytes of data", request.size);
+  Task* task = new (memory) Task;
+  task->data = static_cast<char*>(memory) + offset;
+  return task;
+}
+
+void copy_data(Member& member, Task& task, const TaskRequest& request) {
+  if (request.copy == nullptr) {
+    if (request.size != 0) std::memcpy(task.data, request.data, request.size);
+    return;
+  }
+  Task* creator = member.task;  // the copies are made in the data environment of the new task
+  member.task = &task;
+  request.copy(task.data, request.data);
+  member.task = creator;
+}
+
+void let_go(TaskPool& pool, Task* task) {
+  while (task->holders.drop(pool, 1) == 0) {
+    Task* parent = task->parent;
+    std::free(task);
+    task = parent;
+  }
+}
+
+void call_task(void* argument) {
+  auto task = static_cast<Task*>(argument);
+  task->function(task->data);
+}
+
+void complete(Member& member, Task& task) {
+  TaskPool& pool = member.team->tasks;
+  if (task.dependences != nullptr) release_successors(member, task);
+  if (task.children_table != nullptr) free_table(task);
+  if (task.group != nullptr) task.group->count.drop(pool, 0);
+  task.parent->children.drop(pool, 0);
+  let_go(pool, &task);
+  TaskSeat& seat = seat_of(member);
+  seat.completed.store(seat.completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void count_created(Member& member, Task& task) {
+  task.parent->children.add();
+  task.parent->holders.add();
+  if (task.group != nullptr) task.group->count.add();
+  TaskSeat& seat = seat_of(member);
+  seat.created.store(seat.created.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  count_task();
+}
+
+// The whole of a task that neither it nor its descendants can leave behind anything: nothing else
+// runs beside it, or everything below it is included in it.
+void run_included(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
+  Task task;
+  initialise(task, member, request);
+  count_task();
+  constexpr std::size_t most_on_stack = 4096;
+  void* copied = nullptr;
+  void* kept = nullptr;
+  if (request.copy != nullptr || prepare != nullptr) {
+    const std::size_t alignment = request.alignment > 16 ? request.alignment : 16;
+    if (request.size <= most_on_stack)
+      copied = __builtin_alloca(request.size + alignment);
+    else
+      copied = kept = std::malloc(request.size + alignment);
+    if (copied == nullptr) base::panic("no memory for a task with %zu bytes of data", request.size);
+    const auto address = reinterpret_cast<std::uintptr_t>(copied);
+    task.data = reinterpret_cast<void*>((address + alignment - 1) & ~(alignment - 1));
+    copy_data(member, task, request);
+    if (prepare != nullptr) prepare(task.data, context);
+  } else {
+    task.data = request.data;
+  }
+  Task* before = member.task;
+  member.task = &task;
+  task.function(task.data);
+  member.task = before;
+  std::free(kept);
+}
+
+}  // namespace
+
+void run_task(Member& member, Task& task) {
+  Task* before = member.task;
+  member.task = &task;
+  const std::size_t wanted = core::runtime.config.stack_size;
+  if (core::stack_left() < wanted / 2) [[unlikely]]
+    core::call_on_segment(wanted, call_task, &task);
+  else
+    task.function(task.data);
+  member.task = before;
+  complete(member, task);
+}
+
+void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
+  Team& team = *member.team;
+  if (team.size == 1 || member.task->final_) {
+    run_included(member, request, prepare, context);
+    return;
+  }
+  if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
+  Task& task = *allocate_task(request);
+  initialise(task, member, request);
+  copy_data(member, task, request);
+  if (prepare != nullptr) prepare(task.data, context);
+  count_created(member, task);
+  const bool ready =
+      request.depend == nullptr || register_dependences(member, task, request.depend, request.deferrable);
+  if (!request.deferrable) {
+    if (!ready) wait_for_counter(member, task.dependences->unresolved, 0);
+    run_task(member, task);
+  } else if (ready) {
+    enqueue(member, task);
+  }
+}
+
+void wait_for_children(Member& member) { wait_for_counter(member, member.task->children, 0); }
+
+void wait_for_dependences(Member& member, void** depend) {
+  if (member.team->size == 1 || !member.team->tasks.used.load(std::memory_order_acquire)) return;
+  TaskRequest nothing{[](void*) {}, nullptr, nullptr, 0, 1};
+  nothing.depend = depend;
+  nothing.deferrable = false;
+  create_task(member, nothing);
+}
+
+void yield_task(Member& member) {
+  if (member.team->tasks.used.load(std::memory_order_acquire)) {
+    unsigned mistakes = 0;
+    if (Task* task = find_task(member, member.task, mistakes); task != nullptr) {
+      run_task(member, *task);
+      return;
+    }
+  }
+  core::yield();
+}
+
+void begin_taskgroup(Member& member) {
+  void* memory = std::malloc(sizeof(Taskgroup));
+  if (memory == nullptr) base::panic("no memory for a taskgroup");
+  auto group = new (memory) Taskgroup;
+  group->outer = member.task->group;
+  member.task->group = group;
+}
+
+void end_taskgroup(Member& member) {
+  Taskgroup* group = member.task->group;
+  if (group == nullptr) return;
+  wait_for_counter(member, group->count, 0);
+  member.task->group = group->outer;
+  std::free(group);
+}
+
+namespace {
+
+// At the end of a region: any task may be run meanwhile.
+struct DescendantsGone {
+  static constexpr bool arms = true;
+  TaskCounter& holders;
+  bool over() const { return holders.value() == 1; }
+  const Task* only_below() const { return nullptr; }
+  bool try_to_end() const { return false; }
+  void arm(TaskWaiter& waiter) { holders.arm(waiter); }
+  void disarm() { holders.disarm(); }
+};
+
+}  // namespace
+
+void end_implicit_task(Member& member) {
+  if (member.implicit.holders.value() != 1) {
+    DescendantsGone gone{member.implicit.holders};
+    wait_for(member, gone);
+  }
+  if (member.implicit.children_table != nullptr) free_table(member.implicit);
+}
+
+}  // namespace weft::openmp

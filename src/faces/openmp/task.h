@@ -1,0 +1,100 @@
+// Tasks: the descriptor, and what can be done with it. See task.cpp for who runs a task, and where.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "faces/openmp/icv.h"
+
+namespace weft::openmp {
+
+struct Member;
+struct Dependences;
+struct DependenceTable;
+struct TaskPool;
+struct TaskWaiter;
+
+/// A count that somebody may sleep on at a task scheduling point. The sleeper sets `waiter_bit`
+/// under the pool's lock and clears it under that lock; whoever would take the count to the awaited
+/// value while the bit is set does so under the lock too. So the object that holds the counter
+/// outlives every access: nobody touches it after a decrement outside the lock, and under the lock
+/// the sleeper cannot go on.
+class TaskCounter {
+ public:
+  explicit TaskCounter(std::uint32_t count = 0) : word_(count) {}
+  void add(std::uint32_t count = 1) { word_.fetch_add(count, std::memory_order_relaxed); }
+  /// Undoes one add(), where the caller knows that the count stays above what is awaited.
+  void take_back() { word_.fetch_sub(1, std::memory_order_relaxed); }
+  std::uint32_t value() const { return word_.load(std::memory_order_acquire) & ~waiter_bit; }
+  /// Returns the new value. Resumes the sleeper if that is `awaited`.
+  std::uint32_t drop(TaskPool& pool, std::uint32_t awaited);
+  /// With the pool's lock held.
+  void arm(TaskWaiter& waiter);
+  void disarm();
+
+ private:
+  static constexpr std::uint32_t waiter_bit = 1U << 31U;
+  std::atomic<std::uint32_t> word_;
+  TaskWaiter* waiter_ = nullptr;
+};
+
+struct Taskgroup {
+  TaskCounter count;  // tasks of the group that are not complete
+  Taskgroup* outer = nullptr;
+};
+
+struct Task {
+  Icv icv;
+  Task* parent = nullptr;                     // nullptr for an implicit task
+  Taskgroup* group = nullptr;                 // innermost taskgroup it belongs to
+  Dependences* dependences = nullptr;         // its own, as a successor and predecessor
+  DependenceTable* children_table = nullptr;  // of its children's addresses
+  void (*function)(void*) = nullptr;
+  void* data = nullptr;
+  Task* next = nullptr;  // in the priority queue
+  TaskCounter children;  // that are not complete
+  /// 1 until the task is complete, 1 for each child whose descriptor exists: the line of ancestors
+  /// stays readable for as long as somebody may ask for it. At 0 the descriptor is freed; an implicit
+  /// task, which is part of its member, stays at 1, and its member waits for that.
+  TaskCounter holders{1};
+  int priority = 0;
+  std::uint32_t depth = 0;  // explicit tasks above it
+  bool explicit_ = false;
+  bool final_ = false;
+  bool tied = true;
+};
+
+/// What a task is created with; `data` is copied.
+struct TaskRequest {
+  void (*function)(void*);
+  void* data;
+  void (*copy)(void*, void*);  // nullptr: by bytes
+  std::size_t size;
+  std::size_t alignment;
+  void** depend = nullptr;  // GCC's encoding; nullptr: none
+  int priority = 0;
+  bool deferrable = true;  // the if clause
+  bool final_ = false;
+  bool tied = true;
+};
+
+/// Creates an explicit task of the calling member; runs it at once where it is undeferred.
+/// `prepare`, if given, is called with `context` on the copied data before the task can run.
+void create_task(Member& member, const TaskRequest& request, void (*prepare)(void* data, void* context) = nullptr,
+                 void* context = nullptr);
+
+/// taskwait: waits for the children of the current task.
+void wait_for_children(Member& member);
+/// taskwait with depend clauses.
+void wait_for_dependences(Member& member, void** depend);
+/// taskyield.
+void yield_task(Member& member);
+
+void begin_taskgroup(Member& member);
+void end_taskgroup(Member& member);
+
+/// The member's implicit task ends; other than a master's, it waits until nothing refers to it.
+void end_implicit_task(Member& member);
+
+}  // namespace weft::openmp

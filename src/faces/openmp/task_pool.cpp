@@ -1,0 +1,207 @@
+#include "faces/openmp/task_pool.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/panic.h"
+#include "core/scheduler.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+[[noreturn]] void no_memory() { base::panic("no memory for tasks"); }
+
+template <class Visit>
+void for_each_seat(const TaskPool& pool, Visit visit) {
+  const unsigned members = pool.members.load(std::memory_order_acquire);
+  auto seats = pool.seats.items();
+  for (unsigned index = 0; index < members; ++index)
+    if (TaskSeat* seat = seats[index].load(std::memory_order_acquire); seat != nullptr)
+      if (!visit(*seat)) return;
+}
+
+bool is_below(const Task* task, const Task* above) {
+  while (task->depth > above->depth) task = task->parent;
+  return task == above;
+}
+
+bool may_run(const Task* task, const Task* only_below) { return only_below == nullptr || is_below(task, only_below); }
+
+void put_by_priority(TaskPool& pool, Task& task) {
+  core::SpinGuard guard(pool.priority_lock);
+  Task** link = &pool.by_priority;
+  if (pool.last_by_priority != nullptr && pool.last_by_priority->priority >= task.priority)
+    link = &pool.last_by_priority->next;
+  else
+    while (*link != nullptr && (*link)->priority >= task.priority) link = &(*link)->next;
+  task.next = *link;
+  *link = &task;
+  if (task.next == nullptr) pool.last_by_priority = &task;
+  pool.prioritised.fetch_add(1, std::memory_order_relaxed);
+}
+
+Task* take_by_priority(TaskPool& pool, const Task* only_below) {
+  core::SpinGuard guard(pool.priority_lock);
+  Task* before = nullptr;
+  for (Task* task = pool.by_priority; task != nullptr; before = task, task = task->next) {
+    if (!may_run(task, only_below)) continue;
+    (before != nullptr ? before->next : pool.by_priority) = task->next;
+    if (pool.last_by_priority == task) pool.last_by_priority = before;
+    pool.prioritised.fetch_sub(1, std::memory_order_relaxed);
+    return task;
+  }
+  return nullptr;
+}
+
+constexpr unsigned most_mistakes = 3;
+
+Task* steal_task(Member& member, const Task* only_below, unsigned& mistakes) {
+  if (mistakes >= most_mistakes) return nullptr;
+  TaskPool& pool = member.team->tasks;
+  const unsigned members = pool.members.load(std::memory_order_relaxed);
+  auto seats = pool.seats.items();
+  for (unsigned step = 1; step < members; ++step) {
+    TaskSeat* victim = seats[(member.number + step) % members].load(std::memory_order_acquire);
+    if (victim == nullptr || victim->deque.looks_empty()) continue;
+    Task* task = victim->deque.steal();
+    if (task == nullptr) continue;
+    if (may_run(task, only_below)) return task;
+    // It cannot be put back, and must not cover the member's own tasks.
+    put_by_priority(pool, *task);
+    ++mistakes;
+    return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void open_pool(Team& team) {
+  TaskPool& pool = team.tasks;
+  core::SpinGuard guard(pool.lock);
+  if (pool.used.load(std::memory_order_relaxed)) return;
+  if (!pool.seats.reserve(team.size)) no_memory();
+  pool.members.store(team.size, std::memory_order_release);
+  // The caller is a member that is not done, so the team is open and stays so.
+  team.pending.fetch_or(Pending::tasks_in_use, std::memory_order_relaxed);
+  pool.used.store(true, std::memory_order_release);
+  if (team.share.published_by == nullptr) core::publish(*core::this_worker(), team.share);
+}
+
+void close_pool(TaskPool& pool) {
+  for_each_seat(pool, [](TaskSeat& seat) {
+    seat.created.store(0, std::memory_order_relaxed);
+    seat.completed.store(0, std::memory_order_relaxed);
+    return true;
+  });
+  pool.members.store(0, std::memory_order_relaxed);
+}
+
+TaskSeat& seat_of(Member& member) {
+  if (member.seat != nullptr) return *member.seat;
+  auto& entry = member.team->tasks.seats.items()[member.number];
+  TaskSeat* seat = entry.load(std::memory_order_acquire);
+  if (seat == nullptr) {
+    void* memory = nullptr;
+    if (posix_memalign(&memory, base::cache_line, sizeof(TaskSeat)) != 0) no_memory();
+    seat = new (memory) TaskSeat;
+    entry.store(seat, std::memory_order_release);  // one member has this number at a time
+  }
+  member.seat = seat;
+  return *seat;
+}
+
+bool quiescent(const Team& team) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // of two that complete last, one sees both
+  std::uint64_t completed = 0;
+  std::uint64_t created = 0;
+  for_each_seat(team.tasks, [&](TaskSeat& seat) {
+    completed += seat.completed.load(std::memory_order_acquire);
+    return true;
+  });
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for_each_seat(team.tasks, [&](TaskSeat& seat) {
+    created += seat.created.load(std::memory_order_acquire);
+    return true;
+  });
+  return completed == created;
+}
+
+std::uint64_t tasks_created(const TaskPool& pool) {
+  std::uint64_t sum = 0;
+  for_each_seat(pool, [&](TaskSeat& seat) {
+    sum += seat.created.load(std::memory_order_relaxed);
+    return true;
+  });
+  return sum;
+}
+
+bool has_queued_tasks(const TaskPool& pool) {
+  if (pool.prioritised.load(std::memory_order_relaxed) != 0) return true;
+  bool found = false;
+  for_each_seat(pool, [&](TaskSeat& seat) {
+    found = !seat.deque.looks_empty();
+    return !found;
+  });
+  return found;
+}
+
+void enqueue(Member& member, Task& task) {
+  TaskSeat& seat = seat_of(member);
+  TaskPool& pool = member.team->tasks;
+  if (task.priority > 0) {
+    put_by_priority(pool, task);
+  } else {
+    seat.deque.push(&task);
+  }
+  core::notify(&member.team->share);
+}
+
+Task* find_task(Member& member, const Task* only_below, unsigned& mistakes) {
+  TaskPool& pool = member.team->tasks;
+  if (pool.prioritised.load(std::memory_order_relaxed) != 0)
+    if (Task* task = take_by_priority(pool, only_below); task != nullptr) return task;
+  TaskSeat& seat = seat_of(member);
+  if (Task* task = seat.deque.pop(); task != nullptr) {
+    if (may_run(task, only_below)) return task;
+    seat.deque.push(task);
+  }
+  return steal_task(member, only_below, mistakes);
+}
+
+void list_waiter(TaskPool& pool, TaskWaiter& waiter) {
+  waiter.next = pool.waiters;
+  waiter.previous = nullptr;
+  if (pool.waiters != nullptr) pool.waiters->previous = &waiter;
+  pool.waiters = &waiter;
+  waiter.listed = true;
+  (waiter.only_below == nullptr ? pool.free_waiters : pool.bound_waiters).fetch_add(1, std::memory_order_seq_cst);
+}
+
+void unlist_waiter(TaskPool& pool, TaskWaiter& waiter) {
+  (waiter.previous != nullptr ? waiter.previous->next : pool.waiters) = waiter.next;
+  if (waiter.next != nullptr) waiter.next->previous = waiter.previous;
+  waiter.listed = false;
+  (waiter.only_below == nullptr ? pool.free_waiters : pool.bound_waiters).fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool wake_waiter(TaskPool& pool) {
+  core::Unit* unit = nullptr;
+  {
+    core::SpinGuard guard(pool.lock);
+    TaskWaiter* chosen = pool.waiters;
+    for (TaskWaiter* waiter = pool.waiters; waiter != nullptr; waiter = waiter->next)
+      if (waiter->only_below == nullptr) {
+        chosen = waiter;
+        break;
+      }
+    if (chosen == nullptr) return false;
+    unlist_waiter(pool, *chosen);
+    unit = chosen->unit;
+  }
+  core::resume(*unit);
+  return true;
+}
+
+}  // namespace weft::openmp

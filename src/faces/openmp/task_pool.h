@@ -1,0 +1,94 @@
+// The tasks of a team that wait to be run, and the members that wait where tasks may be run.
+//
+// Each member that has to do with tasks has a seat in the pool: a deque of its own, and two counts
+// that only it writes. A member takes from its own deque first (the newest), then steals (the
+// oldest). Seats exist from the first task of a team on; a team without tasks pays one load.
+//
+// All explicit tasks of a region have ended when, with every member in a barrier (so that only tasks
+// make tasks), the sum of `completed`, read first, equals the sum of `created`, read afterwards:
+// counts only grow and completed never exceeds created, so equal sums mean that nothing was pending
+// at the moment between the two readings.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/kept_array.h"
+#include "base/layout.h"
+#include "core/pool/deque.h"
+#include "core/spinlock.h"
+#include "core/unit.h"
+#include "faces/openmp/task.h"
+
+namespace weft::openmp {
+
+struct Team;
+struct Member;
+
+struct TaskSeat {
+  core::Deque<Task> deque;
+  alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
+  std::atomic<std::uint64_t> completed{0};
+};
+
+/// A unit that sleeps at a task scheduling point. Lies on its stack.
+struct TaskWaiter {
+  core::Unit* unit = nullptr;
+  const Task* only_below = nullptr;  // may run only descendants of this task; nullptr: any
+  TaskWaiter* next = nullptr;
+  TaskWaiter* previous = nullptr;
+  bool listed = false;
+};
+
+struct TaskPool {
+  std::atomic<bool> used{false};
+  base::KeptArray<TaskSeat*> seats;  // by member number; entries appear with the first use
+  std::atomic<unsigned> members{0};  // entries of `seats` that this region may use
+
+  core::Spinlock lock;  // guards what follows, and the release of the team's barrier
+  TaskWaiter* waiters = nullptr;
+  std::atomic<unsigned> free_waiters{0};     // those that may run any task
+  std::atomic<unsigned> bound_waiters{0};    // those that may run only some
+  std::atomic<std::uint64_t> bound_seen{0};  // tasks created when the last of those found nothing
+
+  // Tasks with a priority, and those that a thief took and may not run; highest priority first, equal
+  // ones in the order in which they came.
+  core::Spinlock priority_lock;
+  Task* by_priority = nullptr;
+  Task* last_by_priority = nullptr;
+  std::atomic<unsigned> prioritised{0};
+};
+
+/// The member's seat; made on first use.
+TaskSeat& seat_of(Member& member);
+
+/// The region is about to use tasks: makes seats, and holds the team open.
+void open_pool(Team& team);
+
+/// The region is over: the counts start again from 0, for a next region of another size.
+void close_pool(TaskPool& pool);
+
+/// All tasks of the region have ended (see above).
+bool quiescent(const Team& team);
+
+/// There is a task somewhere that can be taken (a hint).
+bool has_queued_tasks(const TaskPool& pool);
+
+/// Sum of `created` over the seats.
+std::uint64_t tasks_created(const TaskPool& pool);
+
+void enqueue(Member& member, Task& task);
+
+/// A task that the member may run now: `only_below` as in TaskWaiter. `mistakes` counts what the
+/// member has stolen during this wait and may not run; after a few it steals no more, since tasks that
+/// are of no use to it are then all there is.
+Task* find_task(Member& member, const Task* only_below, unsigned& mistakes);
+
+/// For an idle worker: wakes one of the members that wait at a scheduling point. False: none does.
+bool wake_waiter(TaskPool& pool);
+
+// With pool.lock held.
+void list_waiter(TaskPool& pool, TaskWaiter& waiter);
+void unlist_waiter(TaskPool& pool, TaskWaiter& waiter);
+
+}  // namespace weft::openmp

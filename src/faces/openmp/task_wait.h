@@ -1,0 +1,74 @@
+// Waiting at a task scheduling point: taskwait, the end of a taskgroup, barriers, the end of a region.
+//
+// The member runs tasks of its team while it waits; finds it none, it looks on for a moment (hybrid
+// waiting, dissertation Fig. 4.5: the flag and the pools in turn), then it sleeps as a listed waiter,
+// and its worker goes on with other units. It is resumed by whoever ends the wait, or by an idle
+// worker that saw tasks nobody runs.
+//
+// A task runs on the stack of the member that took it, as a call: on a segment of its own when that
+// stack runs short, so that chains of tasks that wait for tasks are bounded by memory, not by a
+// stack. If it suspends, the member's unit suspends, and the worker is free.
+#pragma once
+
+#include "core/scheduler.h"
+#include "faces/openmp/settings.h"
+#include "faces/openmp/task_pool.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+
+/// Runs one explicit task on the member, here and now, and completes it.
+void run_task(Member& member, Task& task);
+
+/// Whether a waiting member should look again rather than sleep; `round` counts its looks.
+bool keep_looking(const Team& team, unsigned round);
+
+/// Condition: over(), only_below() (tasks that may run meanwhile, see TaskWaiter), try_to_end() (the
+/// member found nothing to run: may do what ends the wait), arm(waiter) and disarm() (under the
+/// pool's lock; `arms` says whether they do anything).
+template <class Condition>
+void wait_for(Member& member, Condition& condition) {
+  Team& team = *member.team;
+  TaskPool& pool = team.tasks;
+  unsigned round = 0;
+  unsigned mistakes = 0;
+  while (!condition.over()) {
+    if (pool.used.load(std::memory_order_acquire)) {
+      if (Task* task = find_task(member, condition.only_below(), mistakes); task != nullptr) {
+        run_task(member, *task);
+        round = 0;
+        continue;
+      }
+      if (condition.try_to_end()) continue;
+    }
+    if (keep_looking(team, round++)) continue;
+
+    core::Unit& unit = core::this_unit();
+    TaskWaiter waiter{&unit, condition.only_below()};
+    pool.lock.lock();
+    const bool bound = waiter.only_below != nullptr;
+    if (condition.over() || (!bound && has_queued_tasks(pool))) {
+      pool.lock.unlock();
+      continue;
+    }
+    if (bound) pool.bound_seen.store(tasks_created(pool), std::memory_order_relaxed);
+    core::prepare_suspend(unit);
+    list_waiter(pool, waiter);
+    condition.arm(waiter);
+    if (condition.over()) {  // between the look and the arming; nobody can have resumed: we hold the lock
+      condition.disarm();
+      unlist_waiter(pool, waiter);
+      core::cancel_suspend(unit);
+      pool.lock.unlock();
+      continue;
+    }
+    pool.lock.unlock();
+    core::suspend();
+    if constexpr (Condition::arms) {
+      core::SpinGuard guard(pool.lock);
+      condition.disarm();
+    }
+  }
+}
+
+}  // namespace weft::openmp

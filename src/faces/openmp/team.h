@@ -1,0 +1,91 @@
+// Teams: what the members of one parallel region share. A team is a range, not a list: members are
+// numbers in `share` until somebody starts them (region.cpp).
+//
+// Teams are never given back to the system: a worker keeps those it has closed and opens the next
+// region with the one closed last, at whatever nesting level and of whatever size. Thieves may
+// therefore look at a team that has been closed, and at one that was opened again meanwhile; what
+// they may take from it is decided by `share` and `pending` alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/kept_array.h"
+#include "base/layout.h"
+#include "core/pool/share.h"
+#include "faces/openmp/icv.h"
+#include "faces/openmp/member.h"
+#include "faces/openmp/task_pool.h"
+#include "faces/openmp/workshare.h"
+
+namespace weft::openmp {
+
+struct Seats;
+
+struct Team {
+  // What a region opens with; written before the share is opened.
+  core::Share share;  // first: take() finds the team by it
+  void (*function)(void*) = nullptr;
+  void* data = nullptr;
+  unsigned size = 1;
+  unsigned level = 0;            // omp_get_level()
+  unsigned active_level = 0;     // omp_get_active_level()
+  unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
+  unsigned epoch = 0;            // of the runtime, when the region was opened
+  Icv icv;                       // with which implicit tasks start
+  Seats* seats = nullptr;        // identities that members keep from region to region; outermost only
+  core::Unit* master_unit = nullptr;
+  Member master;
+  Team* next = nullptr;
+
+  // Written by all members.
+  alignas(base::cache_line) std::atomic<std::uint64_t> pending{0};  // see Pending
+  /// Of the members that are done, those whose seats nobody occupies; used for tasks only.
+  base::KeptArray<std::uint64_t> vacant;
+  /// Words of it in use. A late thief may look: this grows only after the array has.
+  std::atomic<unsigned> vacant_words{0};
+
+  alignas(base::cache_line) std::atomic<std::uint32_t> arrived{0};
+  alignas(base::cache_line) std::atomic<std::uint32_t> round{0};  // of the barrier
+  TaskWaiter* end_waiter = nullptr;                               // the master, at the region's end
+  void* copied = nullptr;                                         // copyprivate
+  TaskPool tasks;
+  WorkshareRing workshares;
+};
+
+/// The word Team::pending. Holders are those who may still touch the team: members besides the
+/// master that are not done, and helpers. Members are counted again, without the helpers.
+struct Pending {
+  static constexpr std::uint64_t holder = 1;
+  static constexpr std::uint64_t tasks_in_use = std::uint64_t{1} << 30U;  // helpers may join
+  static constexpr std::uint64_t master_waits = std::uint64_t{1} << 31U;  // resume it at no holders
+  static constexpr std::uint64_t member = std::uint64_t{1} << 32U;
+  static constexpr std::uint64_t holders(std::uint64_t word) { return word & (tasks_in_use - 1); }
+  static constexpr std::uint64_t members(std::uint64_t word) { return word >> 32U; }
+};
+
+/// Opens a region of `size` members; the calling thread becomes member 0 of it.
+Team& open_region(unsigned size, void (*function)(void*), void* data);
+
+/// As open_region, but holds the members back until start_members(): for combined constructs.
+Team& prepare_region(unsigned size, void (*function)(void*), void* data);
+void start_members(Team& team);
+
+/// Member 0 is done: completes the region and goes back to the member that opened it.
+void close_region();
+
+/// How many members a region that asks for `requested` (0: the ICV) gets. `useful` bounds it where
+/// the number may be adjusted (sections); 0: no bound.
+unsigned resolve_size(Member& member, unsigned requested, unsigned useful);
+
+void team_barrier(Member& member);
+
+// What the API routines ask.
+inline unsigned team_size(const Member& member) { return member.team->size; }
+inline unsigned level_of(const Member& member) { return member.team->level; }
+inline unsigned active_level_of(const Member& member) { return member.team->active_level; }
+int ancestor_number(const Member& member, int level);
+int ancestor_team_size(const Member& member, int level);
+inline bool in_final(const Member& member) { return member.task->final_; }
+
+}  // namespace weft::openmp

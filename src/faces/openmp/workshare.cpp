@@ -1,0 +1,91 @@
+#include "faces/openmp/workshare.h"
+
+#include <cstdlib>
+
+#include "arch/cpu.h"
+#include "core/parking_lot.h"
+#include "faces/openmp/member.h"
+#include "faces/openmp/team.h"
+#include "os/futex.h"
+
+namespace weft::openmp {
+namespace {
+
+struct SlotState {
+  const Workshare* slot;
+  std::uint64_t state;
+};
+
+bool still_used(const void* argument) {
+  auto seen = static_cast<const SlotState*>(argument);
+  return seen->slot->state.load(std::memory_order_seq_cst) / Workshare::phases < seen->state / Workshare::phases;
+}
+
+// The member is `slots` constructs ahead of another one.
+void wait_until_free(Workshare& slot, std::uint64_t wanted) {
+  const SlotState argument{&slot, wanted};
+  while (still_used(&argument)) {
+    slot.awaited.store(true, std::memory_order_seq_cst);
+    core::park(&slot.awaited, still_used, &argument);
+  }
+}
+
+}  // namespace
+
+void WorkshareRing::reset() {
+  for (unsigned index = 0; index < slots; ++index) {
+    ring_[index].state.store(index * Workshare::phases + Workshare::phase_free, std::memory_order_relaxed);
+    ring_[index].left.store(0, std::memory_order_relaxed);
+  }
+}
+
+Workshare& enter_construct(Member& member, bool* first) {
+  const std::uint64_t construct = member.constructs++;
+  Workshare& slot = member.team->workshares.slot(construct);
+  const std::uint64_t mine = construct * Workshare::phases;
+  for (unsigned round = 0;; ++round) {
+    std::uint64_t state = slot.state.load(std::memory_order_acquire);
+    if (state == mine + Workshare::phase_ready) {
+      *first = false;
+      return slot;
+    }
+    if (state == mine + Workshare::phase_free) {
+      if (!slot.state.compare_exchange_weak(state, mine + Workshare::phase_preparing, std::memory_order_acquire))
+        continue;
+      slot.memory = nullptr;
+      *first = true;
+      return slot;
+    }
+    if (state == mine + Workshare::phase_preparing) {  // a few stores away
+      if (round < 256)
+        arch::relax();
+      else
+        os::give_up_cpu();
+      continue;
+    }
+    wait_until_free(slot, mine);
+  }
+}
+
+void publish_construct(Workshare& slot) {
+  slot.state.store(slot.state.load(std::memory_order_relaxed) - Workshare::phase_preparing + Workshare::phase_ready,
+                   std::memory_order_release);
+}
+
+void leave_construct(Member& member, Workshare& slot) {
+  Team& team = *member.team;
+  member.loop.shared = nullptr;
+  if (slot.left.fetch_add(1, std::memory_order_acq_rel) + 1 != team.size) return;
+  std::free(slot.memory);
+  slot.memory = nullptr;
+  slot.left.store(0, std::memory_order_relaxed);
+  const std::uint64_t construct = slot.state.load(std::memory_order_relaxed) / Workshare::phases;
+  slot.state.store((construct + WorkshareRing::slots) * Workshare::phases + Workshare::phase_free,
+                   std::memory_order_seq_cst);
+  if (slot.awaited.load(std::memory_order_seq_cst)) {
+    slot.awaited.store(false, std::memory_order_relaxed);
+    core::unpark(&slot.awaited);
+  }
+}
+
+}  // namespace weft::openmp

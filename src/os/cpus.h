@@ -1,0 +1,20 @@
+// How many CPUs this process may use.
+#pragma once
+
+namespace weft::os {
+
+/// CPUs in the affinity mask of the calling thread (at least 1).
+int cpus_in_affinity_mask();
+
+/// CPUs' worth of time that the cgroup v2 quota (`cpu.max` of this process's group and of those
+/// above it) allows, rounded up; 0 if there is no quota.
+int cpus_in_cgroup_quota();
+
+/// What the default number of workers is taken from: the mask, cut by the quota.
+int usable_cpus();
+
+/// Lets a KLT of the process run on this CPU only; -1: on those that the process had at the start. False: there is no
+/// such CPU, or none such KLT.
+bool bind_klt(int klt, int cpu);
+
+}  // namespace weft::os

@@ -1,0 +1,53 @@
+#include "os/identity.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "arch/thread_pointer.h"
+#include "os/futex.h"
+#include "os/klt.h"
+
+namespace weft::os {
+namespace {
+
+enum Command : std::uint32_t { starting = 0, lending = 1, end = 2 };
+
+// Enough for the destructors of thread-local objects, which run here when the lender ends.
+constexpr std::size_t lender_stack_bytes = 64 * 1024;
+
+void* lend(void* argument) {
+  auto identity = static_cast<Identity*>(argument);
+  unregister_rseq();
+  identity->thread_pointer = arch::thread_pointer();
+  // From here until `end`, errno and everything thread-local belongs to somebody else: nothing but
+  // the two futex calls, which do not touch it.
+  identity->command.store(lending, std::memory_order_release);
+  futex_wake(identity->command, 1);
+  while (identity->command.load(std::memory_order_acquire) != end) futex_wait(identity->command, lending);
+  arch::set_thread_word(nullptr);
+  std::free(identity);
+  note_klt_end();
+  return nullptr;
+}
+
+}  // namespace
+
+Identity* create_lender() {
+  void* memory = std::malloc(sizeof(Identity));
+  if (memory == nullptr) return nullptr;
+  auto identity = new (memory) Identity;
+  identity->lent_by_sleeper = true;
+  if (start_klt(lend, identity, lender_stack_bytes, Signals::none) != 0) {
+    std::free(memory);
+    return nullptr;
+  }
+  while (identity->command.load(std::memory_order_acquire) == starting) futex_wait(identity->command, starting);
+  return identity;
+}
+
+void end_lender(Identity* identity) {
+  identity->command.store(end, std::memory_order_release);
+  futex_wake(identity->command, 1);
+}
+
+}  // namespace weft::os

@@ -1,0 +1,36 @@
+// Identities (rung 3 of the ladder): who a unit is to everything that is thread-local.
+//
+// An identity is the thread pointer of a real thread of libc: with it come `__thread` variables,
+// errno, pthread_getspecific, malloc's caches and the owner field of mutexes. A *lender* is a KLT
+// that sleeps for as long as it lives, so that somebody else may use its thread pointer. The KLT of
+// a worker can serve as a lender too: its own scheduler runs on any identity that is free.
+//
+// The one rule: at any time at most one KLT runs on an identity. Whoever holds an Identity* and
+// publishes a unit that keeps it must have changed to another thread pointer before it publishes.
+//
+// Argument that libc works on a lent thread pointer: everything it keeps per thread is reached
+// through that pointer, and the descriptor there is alive (the lender sleeps, it has not ended).
+// What the kernel knows per KLT is not moved: signal mask, alternate signal stack, robust-mutex
+// list, and restartable sequences, which lenders and workers therefore unregister.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace weft::os {
+
+struct Identity {
+  void* thread_pointer = nullptr;
+  Identity* next = nullptr;  // in caches
+  std::atomic<std::uint32_t> command{0};
+  bool lent_by_sleeper = false;  // false: the KLT of a worker or of a root
+};
+
+/// A new identity with a sleeping KLT behind it, or nullptr where no KLT can be had.
+Identity* create_lender();
+
+/// Lets the KLT behind `identity` end: its thread-local destructors run there. Only for identities
+/// from create_lender() that nobody runs on.
+void end_lender(Identity* identity);
+
+}  // namespace weft::os

@@ -1,0 +1,123 @@
+#include "os/klt.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <initializer_list>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/interrupt.h"
+
+namespace weft::os {
+namespace {
+
+// The signature and length with which glibc registers (sysdeps/unix/sysv/linux, since 2.35).
+constexpr std::uint32_t rseq_signature = 0x53053053;
+constexpr int rseq_unregister_flag = 1;
+constexpr std::size_t rseq_registered_length = 32;
+
+std::atomic<int> own_klts{0};
+
+// What is looked up in libc by name, once and while the library is loaded: dlsym() forgets the
+// calling thread's last dlerror(), and a KLT may be started in the middle of a member's code.
+struct LibcNames {
+  // What thread-local storage and libc's own descriptor take out of a stack. Private to glibc but
+  // stable (other language runtimes use it); without it, a generous guess.
+  std::size_t (*minimum_stack)(const pthread_attr_t*);
+  const std::ptrdiff_t* rseq_offset;
+  const unsigned* rseq_size;
+} libc_names;
+
+[[gnu::constructor]] void look_up_libc_names() {
+  libc_names.minimum_stack =
+      reinterpret_cast<decltype(libc_names.minimum_stack)>(dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
+  libc_names.rseq_offset = static_cast<const std::ptrdiff_t*>(dlsym(RTLD_DEFAULT, "__rseq_offset"));
+  libc_names.rseq_size = static_cast<const unsigned*>(dlsym(RTLD_DEFAULT, "__rseq_size"));
+}
+
+std::size_t stack_for(std::size_t wanted) {
+  const auto minimum = libc_names.minimum_stack;
+  std::size_t bytes = wanted;
+  pthread_attr_t attributes;
+  if (minimum != nullptr && pthread_attr_init(&attributes) == 0) {
+    bytes += minimum(&attributes);
+    pthread_attr_destroy(&attributes);
+  } else {
+    bytes += 256 * 1024;
+  }
+  return (bytes + 0xfff) & ~static_cast<std::size_t>(0xfff);
+}
+
+sigset_t blocked_signals(Signals signals) {
+  sigset_t blocked;
+  sigfillset(&blocked);
+  if (signals == Signals::none) return blocked;
+  for (int open : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF, SIGVTALRM})
+    sigdelset(&blocked, open);
+  if (interrupt_signal() != 0) sigdelset(&blocked, interrupt_signal());
+  return blocked;
+}
+
+}  // namespace
+
+int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals) {
+  pthread_attr_t attributes;
+  int error = pthread_attr_init(&attributes);
+  if (error != 0) return error;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, stack_for(stack_bytes));
+
+  const sigset_t blocked = blocked_signals(signals);
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  pthread_t thread;
+  own_klts.fetch_add(1, std::memory_order_relaxed);
+  error = pthread_create(&thread, &attributes, entry, argument);
+  if (error != 0) note_klt_end();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+void note_klt_end() { own_klts.fetch_sub(1, std::memory_order_relaxed); }
+
+bool only_own_klts_left() {
+  DIR* folder = opendir("/proc/self/task");
+  if (folder == nullptr) return false;
+  int alive = 0;
+  while (const dirent* entry = readdir(folder)) {
+    const int klt = atoi(entry->d_name);
+    if (klt > 0 && klt_activity(klt) != KltActivity::gone) ++alive;
+  }
+  closedir(folder);
+  return alive == own_klts.load(std::memory_order_relaxed);
+}
+
+int klt_id() { return static_cast<int>(syscall(SYS_gettid)); }
+
+void unregister_rseq() {
+  const auto offset = libc_names.rseq_offset;
+  const auto size = libc_names.rseq_size;
+  if (offset == nullptr || size == nullptr || *size == 0) return;
+  char* area = reinterpret_cast<char*>(pthread_self()) + *offset;
+  const int kept = errno;
+  syscall(SYS_rseq, area, rseq_registered_length, rseq_unregister_flag, rseq_signature);
+  errno = kept;
+}
+
+unsigned long long klt_cpu_time(int klt) {
+  // The kernel's encoding of a thread's CPU clock (include/linux/posix-timers.h).
+  constexpr clockid_t thread_clock = 6;
+  timespec used{};
+  if (clock_gettime((~static_cast<clockid_t>(klt)) * 8 | thread_clock, &used) != 0) return 0;
+  return static_cast<unsigned long long>(used.tv_sec) * 1000000000ULL + static_cast<unsigned long long>(used.tv_nsec);
+}
+
+}  // namespace weft::os

@@ -1,0 +1,36 @@
+// Kernel-level threads that weft starts for itself.
+#pragma once
+
+#include <cstddef>
+
+namespace weft::os {
+
+/// Which signals a KLT of weft's takes.
+enum class Signals {
+  /// Those that an instruction causes, and SIGPROF and SIGVTALRM, so that profilers see the work where
+  /// it is done. Others are left to the program's own threads.
+  of_its_work,
+  none,
+};
+
+/// Starts a KLT that runs entry(argument) with at least `stack_bytes` of stack besides what its
+/// thread-local storage takes. Returns 0 or an errno value (EAGAIN: no thread can be had).
+int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals);
+
+/// A KLT from start_klt() ends: it is no longer counted.
+void note_klt_end();
+
+/// Whether the KLTs that weft has started are all that is left of the process.
+bool only_own_klts_left();
+
+/// The kernel's number of the calling KLT.
+int klt_id();
+
+/// Withdraws the calling KLT's restartable-sequences registration: its area would lie in
+/// thread-local storage that other KLTs come to use.
+void unregister_rseq();
+
+/// The CPU time that a KLT of this process has used so far, in nanoseconds; 0 if it is gone.
+unsigned long long klt_cpu_time(int klt);
+
+}  // namespace weft::os

@@ -1,0 +1,22 @@
+// Memory for stacks: reserved address space that costs pages only where it is touched, with a guard
+// at its low end.
+#pragma once
+
+#include <cstddef>
+
+namespace weft::os {
+
+struct StackMemory {
+  char* low = nullptr;  // lowest usable byte; the guard lies below
+  std::size_t size = 0;
+  std::size_t guard = 0;
+};
+
+/// Maps `size` usable bytes (a multiple of the page size). low == nullptr if there is no memory.
+StackMemory map_stack(std::size_t size);
+void unmap_stack(const StackMemory& memory);
+
+/// The stack size that a new thread of this process gets by default, in bytes (RLIMIT_STACK).
+std::size_t default_stack_size();
+
+}  // namespace weft::os

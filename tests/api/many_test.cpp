@@ -1,0 +1,121 @@
+// Many units at once.
+#include "support.h"
+
+#include <thread>
+
+namespace weft::test {
+namespace {
+
+class ManyTest : public ApiTest {};
+
+TEST_F(ManyTest, TenThousandOfAllTechniques) {
+  std::atomic<unsigned> ran{0};
+  const unsigned count = scaled(10000);
+  Jobs jobs;
+  for (unsigned i = 0; i < count; ++i) jobs.start(all_techniques[i % 13], [&, i] {
+    if (i % 5 == 0) pause_if_possible(all_techniques[i % 13]);
+    ++ran;
+  });
+  jobs.join();
+  EXPECT_EQ(ran, count);
+}
+
+TEST_P(TechniqueTest, ManyThousandOfOneTechnique) {
+  std::atomic<unsigned> ran{0};
+  const unsigned count = scaled(3000);
+  Jobs jobs;
+  for (unsigned i = 0; i < count; ++i) jobs.start(GetParam(), [&] { ++ran; });
+  jobs.join();
+  EXPECT_EQ(ran, count);
+}
+
+// The -L techniques, SC included, need a stack only while they are under way.
+void suspend_once(void*) { weft_suspend(); }
+
+TEST_F(ManyTest, AHundredThousandAreSuspended) {
+  const unsigned count = scaled(100000);
+  weft_unit_attr attr = with(WEFT_ROC_L);
+  attr.stack_size = 16UL << 10U;
+  std::vector<weft_unit*> units(count);
+  ASSERT_EQ(weft_unit_create_many(count, suspend_once, nullptr, &attr, units.data()), WEFT_OK);
+  // The newest ones run first; each is looked at until it is suspended, and never again.
+  std::size_t left = count;
+  const auto all_suspended = [&] {
+    while (left > 0 && weft_unit_state(units[left - 1]) == WEFT_SUSPENDED) --left;
+    return left == 0;
+  };
+  EXPECT_TRUE(eventually(all_suspended, std::chrono::seconds(30)));
+  for (weft_unit* unit : units) ASSERT_EQ(weft_resume(unit), WEFT_OK);
+  EXPECT_EQ(weft_unit_free_many(count, units.data()), WEFT_OK);
+}
+
+// Half of them move: suspended on one worker, resumed by another, and ended there.
+TEST_P(WaitingTest, DeviatingUnitsEndElsewhere) {
+  weft_pool* first = make_pool();
+  weft_pool* second = make_pool();
+  OwnWorker one(WEFT_BASIC_WAIT, {first});
+  OwnWorker other(WEFT_BASIC_WAIT, {second});
+  Jobs jobs;
+  std::atomic<unsigned> moved{0};
+  const unsigned count = scaled(500);
+  for (unsigned i = 0; i < count; ++i) jobs.start(with(GetParam(), first), [&] {
+    weft_yield();
+    EXPECT_EQ(weft_worker_self(), one.get());
+    EXPECT_EQ(weft_unit_migrate(weft_unit_self(), second), WEFT_OK);
+    weft_yield();
+    if (weft_worker_self() == other.get()) ++moved;
+  });
+  jobs.join();
+  EXPECT_EQ(moved, count);
+}
+
+TEST_P(WaitingTest, CountsItsMoves) {
+  weft_pool* first = make_pool();
+  weft_pool* second = make_pool();
+  OwnWorker one(WEFT_BASIC_WAIT, {first});
+  OwnWorker other(WEFT_BASIC_WAIT, {second});
+  Jobs jobs;
+  weft_unit* unit = jobs.start(with(GetParam(), first), [&] {
+    weft_yield();
+    for (int i = 0; i < 10; ++i) {
+      weft_unit_migrate(weft_unit_self(), i % 2 == 0 ? second : first);
+      weft_yield();
+    }
+  });
+  EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+  weft_unit_statistics statistics{};
+  EXPECT_EQ(weft_unit_get_statistics(unit, &statistics), WEFT_OK);
+  EXPECT_EQ(statistics.deviations, 11U);
+  EXPECT_GE(statistics.worker_moves, 10U);
+  EXPECT_LE(statistics.worker_moves, 11U) << "a child-first one began on the creator's worker";
+}
+
+// On weft's own workers, where units are stolen.
+TEST_P(WaitingTest, DeviatingUnitsAreStolen) {
+  Jobs jobs;
+  std::atomic<unsigned> ran{0};
+  const unsigned count = scaled(500);
+  for (unsigned i = 0; i < count; ++i) jobs.start(GetParam(), [&] {
+    for (int step = 0; step < 10; ++step) weft_yield();
+    ++ran;
+  });
+  jobs.join();
+  EXPECT_EQ(ran, count);
+}
+
+TEST_F(ManyTest, AllTechniquesInOnePool) {
+  weft_pool* pool = make_pool(WEFT_LIFO);
+  OwnWorker one(WEFT_RANDOM_WS, {pool});
+  Jobs jobs;
+  std::atomic<unsigned> ran{0};
+  const unsigned count = scaled(3900);
+  for (unsigned i = 0; i < count; ++i) jobs.start(with(all_techniques[i % 13], pool), [&, i] {
+    if (i % 3 == 0 && may_wait(all_techniques[i % 13])) weft_sleep(1);
+    ++ran;
+  });
+  jobs.join();
+  EXPECT_EQ(ran, count);
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,304 @@
+// Pools, filled and emptied by hand, and by a scheduler on the root.
+#include "support.h"
+
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+namespace weft::test {
+namespace {
+
+class PoolTest : public ApiTest {};
+
+constexpr weft_order orders[] = {WEFT_FIFO, WEFT_LIFO, WEFT_PRIORITY, WEFT_DEQUE};
+constexpr weft_access accesses[] = {WEFT_PRIV, WEFT_SPSC, WEFT_MPSC, WEFT_SPMC, WEFT_MPMC};
+
+bool exists(weft_order order, weft_access access) {
+  return order != WEFT_DEQUE || access == WEFT_PRIV || access == WEFT_SPMC || access == WEFT_MPMC;
+}
+
+TEST_F(PoolTest, ExistAsTheHeaderSays) {
+  for (const weft_order order : orders)
+    for (const weft_access access : accesses) {
+      weft_pool* pool = nullptr;
+      EXPECT_EQ(weft_pool_create(order, access, &pool), exists(order, access) ? WEFT_OK : WEFT_ERR_ARGUMENT)
+          << order << " " << access;
+      if (pool != nullptr) {
+        EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+      }
+    }
+  weft_pool* pool = nullptr;
+  volatile unsigned number = 7;
+  const auto beyond = static_cast<weft_order>(number);
+  EXPECT_EQ(weft_pool_create(beyond, WEFT_MPMC, &pool), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_create(WEFT_FIFO, static_cast<weft_access>(number), &pool), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_create(WEFT_FIFO, WEFT_MPMC, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_free(nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(pool, nullptr);
+}
+
+using Kind = std::tuple<weft_order, weft_access>;
+class KindOfPoolTest : public ::testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override { ASSERT_EQ(weft_init(), WEFT_OK); }
+  void TearDown() override { EXPECT_EQ(weft_finalize(), WEFT_OK); }
+  weft_order order() const { return std::get<0>(GetParam()); }
+  weft_access access() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(KindOfPoolTest, GivesInItsOrder) {
+  if (!exists(order(), access())) return;
+  weft_pool* pool = make_pool(order(), access());
+  OwnScheduler own(WEFT_BASIC, {pool});
+  constexpr int priorities[] = {0, 5, -3, 5, 9, 0};
+  const std::vector<int> expected = order() == WEFT_FIFO       ? std::vector<int>{0, 1, 2, 3, 4, 5}
+                                    : order() == WEFT_PRIORITY ? std::vector<int>{4, 1, 3, 0, 5, 2}
+                                                               : std::vector<int>{5, 4, 3, 2, 1, 0};
+  Jobs jobs;
+  std::vector<weft_unit*> units;
+  std::vector<int> ran;
+  for (int i = 0; i < 6; ++i) {
+    weft_unit_attr attr = with(WEFT_FULL_L, pool);
+    attr.priority = priorities[i];
+    units.push_back(jobs.start(attr, [&, i] { ran.push_back(i); }));
+    EXPECT_EQ(weft_pool_size(pool), static_cast<std::size_t>(i) + 1);
+  }
+  // By hand, one by one ...
+  for (const int which : expected) {
+    weft_unit* unit = nullptr;
+    ASSERT_EQ(weft_pool_pop(pool, &unit), WEFT_OK);
+    EXPECT_EQ(unit, units[static_cast<std::size_t>(which)]);
+  }
+  weft_unit* unit = nullptr;
+  EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_ERR_EMPTY);
+  EXPECT_EQ(unit, nullptr) << "written on success only";
+  // ... some at once ...
+  for (weft_unit* one : units) EXPECT_EQ(weft_pool_push(pool, one), WEFT_OK);
+  weft_unit* some[10] = {};
+  std::size_t count = 77;
+  EXPECT_EQ(weft_pool_pop_many(pool, 4, some, &count), WEFT_OK);
+  ASSERT_EQ(count, 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(some[i], units[static_cast<std::size_t>(expected[i])]);
+  EXPECT_EQ(weft_pool_pop_many(pool, 10, some, &count), WEFT_OK);
+  ASSERT_EQ(count, 2U);
+  EXPECT_EQ(weft_pool_pop_many(pool, 10, some, &count), WEFT_ERR_EMPTY);
+  EXPECT_EQ(count, 0U);
+  // ... and by the scheduler.
+  EXPECT_EQ(weft_pool_push_many(pool, units.size(), units.data()), WEFT_OK);
+  EXPECT_EQ(weft_pool_size(pool), 6U);
+  jobs.join();
+  EXPECT_EQ(ran, expected);
+  EXPECT_EQ(weft_pool_size(pool), 0U);
+}
+
+TEST_P(KindOfPoolTest, HoldsUnitsOfEveryTechnique) {
+  if (!exists(order(), access())) return;
+  weft_pool* pool = make_pool(order(), access());
+  OwnScheduler own(WEFT_BASIC, {pool});
+  std::atomic<int> ran{0};
+  Jobs jobs;
+  for (int i = 0; i < 130; ++i) {
+    const weft_technique technique = all_techniques[i % 13];
+    jobs.start(with(technique, pool), [&, technique] {
+      Jobs children;
+      if (may_wait(technique)) children.start(with(WEFT_ROC_L, pool), [&] { ++ran; });
+      // Not a yield: to itself for ever, in a pool that gives the newest first.
+      if (may_wait(technique)) {
+        EXPECT_EQ(weft_sleep(1000), WEFT_OK);
+      }
+      ++ran;
+    });
+  }
+  jobs.join();
+  EXPECT_EQ(ran, 130 + 120);
+}
+
+TEST_P(KindOfPoolTest, IsFreedOnlyWhenEmpty) {
+  if (!exists(order(), access())) return;
+  weft_pool* pool = make_pool(order(), access());
+  OwnScheduler own(WEFT_BASIC, {pool});
+  Jobs jobs;
+  jobs.start(with(WEFT_ROC_L, pool), [] {});
+  EXPECT_EQ(weft_pool_free(pool), WEFT_ERR_STATE);
+  jobs.join();
+}
+
+std::string kind_name(const ::testing::TestParamInfo<Kind>& instance) {
+  static const char* const order_names[] = {"Fifo", "Lifo", "Priority", "Deque"};
+  static const char* const access_names[] = {"Priv", "Spsc", "Mpsc", "Spmc", "Mpmc"};
+  return std::string(order_names[std::get<0>(instance.param)]) + access_names[std::get<1>(instance.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(, KindOfPoolTest, ::testing::Combine(::testing::ValuesIn(orders), ::testing::ValuesIn(accesses)),
+                         kind_name);
+
+TEST_F(PoolTest, ArgumentsThatMakeNoSense) {
+  weft_pool* pool = make_pool();
+  weft_unit* unit = nullptr;
+  std::size_t count = 0;
+  EXPECT_EQ(weft_pool_push(nullptr, unit), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_push(pool, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_push_many(pool, 1, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_push_many(pool, 1, &unit), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_push_many(pool, 0, nullptr), WEFT_OK);
+  EXPECT_EQ(weft_pool_pop(nullptr, &unit), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_pop(pool, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_pop_many(pool, 1, nullptr, &count), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_pop_many(pool, 1, &unit, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_pop_wait(nullptr, 0, &unit), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_pop_wait(pool, 0, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_size(pool), 0U);
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+TEST_F(PoolTest, APopWaits) {
+  for (const weft_order order : orders) {
+    weft_pool* pool = make_pool(order);
+    weft_unit* unit = nullptr;
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_EQ(weft_pool_pop_wait(pool, 5000000, &unit), WEFT_ERR_TIMEOUT);
+    EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(5));
+    EXPECT_EQ(weft_pool_pop_wait(pool, 0, &unit), WEFT_ERR_TIMEOUT);
+    EXPECT_EQ(unit, nullptr);
+    weft_unit* popped = nullptr;
+    std::atomic<bool> waits{false};
+    std::thread waiter([&] {
+      waits = true;
+      EXPECT_EQ(weft_pool_pop_wait(pool, 20000000000ULL, &popped), WEFT_OK);
+    });
+    while (!waits) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::atomic<bool> ran{false};
+    Jobs jobs;
+    unit = jobs.start(with(WEFT_ROC_L, pool), [&] { ran = true; });
+    waiter.join();
+    EXPECT_EQ(popped, unit);
+    EXPECT_FALSE(ran);
+    EXPECT_EQ(weft_pool_push(pool, popped), WEFT_OK);
+    OwnScheduler own(WEFT_BASIC, {pool});
+    jobs.join();
+    EXPECT_TRUE(ran);
+  }
+}
+
+// Four threads hand units about; none is lost, none comes twice.
+TEST_F(PoolTest, ManyPushAndPop) {
+  for (const weft_order order : orders) {
+    weft_pool* pool = make_pool(order);
+    OwnScheduler own(WEFT_BASIC, {pool});
+    constexpr unsigned count = 200;
+    std::vector<std::atomic<unsigned>> ran(count);
+    Jobs jobs;
+    for (unsigned i = 0; i < count; ++i) jobs.start(with(WEFT_ROC_L, pool), [&, i] { ++ran[i]; });
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread) threads.emplace_back([&] {
+      for (unsigned round = 0; round < scaled(2000); ++round) {
+        weft_unit* some[5];
+        std::size_t got = 0;
+        if (round % 2 == 0) {
+          if (weft_pool_pop(pool, some) == WEFT_OK) got = 1;
+        } else if (weft_pool_pop_many(pool, 5, some, &got) != WEFT_OK) {
+          EXPECT_EQ(got, 0U);
+        }
+        EXPECT_EQ(weft_pool_push_many(pool, got, some), WEFT_OK);
+      }
+    });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(weft_pool_size(pool), count);
+    jobs.join();
+    for (const auto& one : ran) EXPECT_EQ(one, 1U);
+  }
+}
+
+// ---------------------------------------------------------------- custom pools
+
+struct Custom {
+  std::mutex mutex;
+  std::deque<weft_unit*> units;
+  unsigned pushes = 0;
+  int freed = 0;
+};
+
+void custom_push(void* data, weft_unit* unit) {
+  auto custom = static_cast<Custom*>(data);
+  const std::lock_guard guard(custom->mutex);
+  ++custom->pushes;
+  custom->units.push_back(unit);
+}
+// Every other from the other end: an order that weft does not have.
+weft_unit* custom_pop(void* data) {
+  auto custom = static_cast<Custom*>(data);
+  const std::lock_guard guard(custom->mutex);
+  if (custom->units.empty()) return nullptr;
+  const bool front = custom->units.size() % 2 == 0;
+  weft_unit* unit = front ? custom->units.front() : custom->units.back();
+  front ? custom->units.pop_front() : custom->units.pop_back();
+  return unit;
+}
+std::size_t custom_size(void* data) {
+  auto custom = static_cast<Custom*>(data);
+  const std::lock_guard guard(custom->mutex);
+  return custom->units.size();
+}
+void custom_free(void* data) { ++static_cast<Custom*>(data)->freed; }
+
+TEST_F(PoolTest, MayBeTheUsersOwn) {
+  Custom custom;
+  const weft_pool_functions functions = {custom_push, custom_pop, custom_size, custom_free};
+  weft_pool* pool = nullptr;
+  ASSERT_EQ(weft_pool_create_custom(&functions, &custom, &pool), WEFT_OK);
+  {
+    OwnScheduler own(WEFT_BASIC, {pool});
+    Jobs jobs;
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 130; ++i) jobs.start(with(all_techniques[i % 13], pool), [&, i] {
+      if (may_wait(all_techniques[i % 13])) weft_sleep(1000);
+      ++ran;
+    });
+    weft_unit* some[4];
+    std::size_t count = 0;
+    EXPECT_EQ(weft_pool_pop_many(pool, 4, some, &count), WEFT_OK);
+    EXPECT_EQ(count, 4U);
+    EXPECT_EQ(weft_pool_push_many(pool, count, some), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_ERR_STATE);
+    EXPECT_EQ(custom.freed, 0);
+    EXPECT_EQ(weft_pool_size(pool), custom.units.size());
+    jobs.join();
+    EXPECT_EQ(ran, 130);
+    EXPECT_GE(custom.pushes, 130U);
+    weft_unit* unit = nullptr;
+    EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_ERR_EMPTY);
+    EXPECT_EQ(weft_pool_pop_wait(pool, 1000, &unit), WEFT_ERR_TIMEOUT);
+  }
+  EXPECT_EQ(custom.freed, 1);
+}
+
+TEST_F(PoolTest, TheUsersOwnServesAWorker) {
+  Custom custom;
+  const weft_pool_functions functions = {custom_push, custom_pop, custom_size, nullptr};
+  weft_pool* pool = nullptr;
+  ASSERT_EQ(weft_pool_create_custom(&functions, &custom, &pool), WEFT_OK);
+  OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+  for (int round = 0; round < 20; ++round) {
+    Jobs jobs;
+    for (int i = 0; i < 13; ++i) jobs.start(with(all_techniques[i], pool), [&, i] { pause_if_possible(all_techniques[i]); });
+    jobs.join();
+  }
+}
+
+TEST_F(PoolTest, TheUsersOwnNeedsItsFunctions) {
+  weft_pool* pool = nullptr;
+  const weft_pool_functions all = {custom_push, custom_pop, custom_size, nullptr};
+  EXPECT_EQ(weft_pool_create_custom(nullptr, nullptr, &pool), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_pool_create_custom(&all, nullptr, nullptr), WEFT_ERR_ARGUMENT);
+  for (int missing = 0; missing < 3; ++missing) {
+    weft_pool_functions functions = all;
+    if (missing == 0) functions.push = nullptr;
+    if (missing == 1) functions.pop = nullptr;
+    if (missing == 2) functions.size = nullptr;
+    EXPECT_EQ(weft_pool_create_custom(&functions, nullptr, &pool), WEFT_ERR_ARGUMENT) << missing;
+  }
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,377 @@
+// Schedulers of all kinds, the user's own, and schedulers in pools.
+#include "support.h"
+
+#include <thread>
+#include <tuple>
+
+namespace weft::test {
+namespace {
+
+class SchedulerTest : public ApiTest {};
+
+constexpr weft_scheduler_kind kinds[] = {WEFT_BASIC, WEFT_BASIC_WAIT, WEFT_BY_PRIORITY, WEFT_RANDOM_WS};
+
+void nothing(void*) {}
+
+class KindTest : public ::testing::TestWithParam<std::tuple<weft_scheduler_kind, weft_technique>> {
+ protected:
+  void SetUp() override { ASSERT_EQ(weft_init(), WEFT_OK); }
+  void TearDown() override { EXPECT_EQ(weft_finalize(), WEFT_OK); }
+  weft_scheduler_kind kind() const { return std::get<0>(GetParam()); }
+  weft_technique technique() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(KindTest, RunsOnAWorkerOfItsOwn) {
+  weft_pool* pool = make_pool();
+  OwnWorker worker(kind(), {pool});
+  Jobs jobs;
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 50; ++i) jobs.start(with(technique(), pool), [&] {
+    // A child-first unit begins on its creator's worker.
+    if (!child_first(technique())) {
+      EXPECT_EQ(weft_worker_self(), worker.get());
+    }
+    pause_if_possible(technique());
+    if (may_wait(technique())) {
+      EXPECT_EQ(weft_worker_self(), worker.get());
+    }
+    ++ran;
+  });
+  jobs.join();
+  EXPECT_EQ(ran, 50);
+}
+
+TEST_P(KindTest, RunsOnTheRoot) {
+  weft_pool* first = make_pool();
+  weft_pool* second = make_pool(WEFT_LIFO);
+  OwnScheduler own(kind(), {first, second});
+  Jobs jobs;
+  int ran = 0;
+  weft_worker* const self = weft_worker_self();
+  for (int i = 0; i < 50; ++i) jobs.start(with(technique(), i % 3 == 0 ? second : first), [&] {
+    EXPECT_EQ(weft_worker_self(), self);
+    if (may_wait(technique())) weft_sleep(1000);
+    EXPECT_EQ(weft_worker_self(), self);
+    ++ran;  // by one worker only
+  });
+  jobs.join();
+  EXPECT_EQ(ran, 50);
+}
+
+TEST_P(KindTest, RunsUnitsThatCreateUnits) {
+  weft_pool* pool = make_pool();
+  OwnWorker worker(kind(), {pool});
+  Jobs jobs;
+  std::atomic<int> ran{0};
+  jobs.start(with(WEFT_ROC_L, pool), [&] {
+    Jobs children;
+    for (int i = 0; i < 10; ++i) children.start(with(technique(), pool), [&] {
+      pause_if_possible(technique());
+      ++ran;
+    });
+    children.join();
+  });
+  jobs.join();
+  EXPECT_EQ(ran, 10);
+}
+
+std::string kind_name(const ::testing::TestParamInfo<std::tuple<weft_scheduler_kind, weft_technique>>& instance) {
+  static const char* const names[] = {"Basic", "BasicWait", "ByPriority", "RandomWs"};
+  return names[std::get<0>(instance.param)] + plain_name(std::get<1>(instance.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(, KindTest, ::testing::Combine(::testing::ValuesIn(kinds), ::testing::ValuesIn(all_techniques)),
+                         kind_name);
+
+TEST_F(SchedulerTest, TheFirstPoolComesFirst) {
+  weft_pool* high = make_pool();
+  weft_pool* low = make_pool();
+  OwnScheduler own(WEFT_BY_PRIORITY, {high, low});
+  Jobs jobs;
+  int high_ran = 0;
+  for (int i = 0; i < 100; ++i) jobs.start(with(WEFT_ROC_L, low), [&] { EXPECT_EQ(high_ran, 100); });
+  for (int i = 0; i < 100; ++i) jobs.start(with(WEFT_ROC_L, high), [&] { ++high_ran; });
+  jobs.join();
+}
+
+// WEFT_BASIC is fair to its other pools.
+TEST_F(SchedulerTest, TheOtherPoolsHaveTheirTurn) {
+  for (const weft_scheduler_kind kind : {WEFT_BASIC, WEFT_BASIC_WAIT}) {
+    weft_pool* busy = make_pool();
+    weft_pool* other = make_pool();
+    OwnScheduler own(kind, {busy, other});
+    Jobs jobs;
+    bool go = false;
+    jobs.start(with(WEFT_FULL, busy), [&] {
+      while (!go) weft_yield();
+    });
+    jobs.start(with(WEFT_FULL, other), [&] { go = true; });
+    jobs.join();
+  }
+}
+
+TEST_F(SchedulerTest, OneStealsFromAnother) {
+  weft_pool* first = make_pool(WEFT_DEQUE);
+  weft_pool* second = make_pool(WEFT_DEQUE);
+  weft_scheduler* schedulers[2] = {};
+  weft_worker* workers[2] = {};
+  weft_pool* const one_way[] = {first, second};
+  weft_pool* const other_way[] = {second, first};
+  ASSERT_EQ(weft_scheduler_create(WEFT_RANDOM_WS, 2, one_way, &schedulers[0]), WEFT_OK);
+  ASSERT_EQ(weft_scheduler_create(WEFT_RANDOM_WS, 2, other_way, &schedulers[1]), WEFT_OK);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(weft_worker_create(schedulers[i], &workers[i]), WEFT_OK);
+  {
+    Jobs jobs;
+    std::atomic<bool> go{false};
+    std::atomic<int> ran{0};
+    // Keeps the worker that has it: the other one has to run the rest.
+    jobs.start(with(WEFT_ROC_L, first), [&] {
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (!go && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+      EXPECT_TRUE(go);
+    });
+    for (int i = 0; i < 10; ++i) jobs.start(with(WEFT_ROC_L, first), [&] {
+      if (++ran == 10) go = true;
+    });
+    jobs.join();
+  }
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(weft_worker_join(workers[i]), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_free(schedulers[i]), WEFT_OK);
+  }
+  EXPECT_EQ(weft_pool_free(first), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(second), WEFT_OK);
+}
+
+TEST_F(SchedulerTest, KnowsItsPools) {
+  weft_pool* pools[] = {make_pool(), make_pool()};
+  weft_scheduler* scheduler = nullptr;
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 2, pools, &scheduler), WEFT_OK);
+  weft_pool* pool = nullptr;
+  EXPECT_EQ(weft_scheduler_pool(scheduler, 0, &pool), WEFT_OK);
+  EXPECT_EQ(pool, pools[0]);
+  EXPECT_EQ(weft_scheduler_pool(scheduler, 1, &pool), WEFT_OK);
+  EXPECT_EQ(pool, pools[1]);
+  EXPECT_EQ(weft_scheduler_pool(scheduler, 2, &pool), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(pool, pools[1]);
+  EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  for (weft_pool* one : pools) EXPECT_EQ(weft_pool_free(one), WEFT_OK);
+}
+
+TEST_F(SchedulerTest, ArgumentsThatMakeNoSense) {
+  weft_pool* pool = make_pool();
+  weft_pool* none = nullptr;
+  weft_scheduler* scheduler = nullptr;
+  EXPECT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &none, &scheduler), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_scheduler_create(WEFT_BASIC, 1, nullptr, &scheduler), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &pool, nullptr), WEFT_ERR_ARGUMENT);
+  volatile unsigned number = 7;
+  EXPECT_EQ(weft_scheduler_create(static_cast<weft_scheduler_kind>(number), 1, &pool, &scheduler), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_scheduler_create_custom(nullptr, nullptr, 0, 1, &pool, &scheduler), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_scheduler_create_custom(run_pools, nullptr, 0, 1, &none, &scheduler), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_scheduler_free(nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_scheduler_push(pool, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_scheduler_push(nullptr, scheduler), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_unit_run(nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(scheduler, nullptr);
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+// ---------------------------------------------------------------- the user's own
+
+TEST_P(TechniqueTest, RunsUnderACustomSchedulerOnAWorker) {
+  weft_pool* pool = make_pool();
+  std::atomic<unsigned> entered{0};
+  OwnWorker worker(run_pools, &entered, true, {pool});
+  Jobs jobs;
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 50; ++i) jobs.start(with(GetParam(), pool), [&] {
+    pause_if_possible(GetParam());
+    if (may_wait(GetParam())) {
+      EXPECT_EQ(weft_worker_self(), worker.get());
+    }
+    ++ran;
+  });
+  jobs.join();
+  EXPECT_EQ(ran, 50);
+  worker.join();
+  EXPECT_GE(entered, 1U);
+}
+
+TEST_P(TechniqueTest, RunsUnderACustomSchedulerOnTheRoot) {
+  weft_pool* pool = make_pool();
+  std::atomic<unsigned> entered{0};
+  OwnScheduler own(run_pools, &entered, true, {pool});
+  Jobs jobs;
+  int ran = 0;
+  for (int i = 0; i < 50; ++i) jobs.start(with(GetParam(), pool), [&] {
+    pause_if_possible(GetParam());
+    ++ran;
+  });
+  jobs.join();
+  EXPECT_EQ(ran, 50);
+  if (!child_first(GetParam())) {
+    EXPECT_GE(entered, 1U);
+  }
+}
+
+TEST_P(TechniqueTest, NeedsAStatelessSchedulerOrNot) {
+  weft_pool* pool = make_pool();
+  OwnScheduler own(run_pools, nullptr, false, {pool});
+  const bool refused = GetParam() == WEFT_SS || GetParam() == WEFT_SS_L || GetParam() == WEFT_SC;
+  const weft_unit_attr attr = with(GetParam(), pool);
+  weft_unit* unit = nullptr;
+  int error = weft_unit_create(nothing, nullptr, &attr, &unit);
+  EXPECT_EQ(error, refused ? WEFT_ERR_SCHEDULER : WEFT_OK);
+  if (error == WEFT_OK) {
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+  }
+  if (refused) {
+    EXPECT_EQ(weft_unit_create_many(1, nothing, nullptr, &attr, &unit), WEFT_ERR_SCHEDULER);
+  }
+  // And for a unit under it.
+  Jobs jobs;
+  jobs.start(with(WEFT_FULL_L, pool), [&] {
+    error = weft_unit_create(nothing, nullptr, &attr, &unit);
+    if (error == WEFT_OK) {
+      EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    }
+  });
+  jobs.join();
+  EXPECT_EQ(error, refused ? WEFT_ERR_SCHEDULER : WEFT_OK);
+}
+
+// Whatever has been learned, under a scheduler with a state nothing is chosen that needs one without.
+TEST_F(SchedulerTest, AutoHeedsTheScheduler) {
+  weft_pool* pool = make_pool();
+  OwnScheduler own(run_pools, nullptr, false, {pool});
+  for (int i = 0; i < 300; ++i) {
+    const weft_unit_attr attr = with(WEFT_AUTO, pool);
+    weft_unit* unit = nullptr;
+    ASSERT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
+    const weft_technique technique = weft_unit_technique(unit);
+    EXPECT_TRUE(technique != WEFT_SC && technique != WEFT_SS && technique != WEFT_SS_L) << weft_technique_name(technique);
+    ASSERT_EQ(weft_unit_free(unit), WEFT_OK);
+    if (HasFailure()) break;
+  }
+}
+
+// One that keeps something on its stack from unit to unit: what a second entry would lose.
+struct Counting {
+  std::atomic<unsigned> entered{0};
+  std::atomic<unsigned> most{0};
+};
+
+void run_counting(weft_scheduler* scheduler, void* data) {
+  auto counting = static_cast<Counting*>(data);
+  counting->entered.fetch_add(1);
+  unsigned units = 0;
+  weft_pool* pool = nullptr;
+  EXPECT_EQ(weft_scheduler_pool(scheduler, 0, &pool), WEFT_OK);
+  while (weft_scheduler_stops(scheduler) == 0) {
+    weft_unit* unit = nullptr;
+    if (weft_pool_pop_wait(pool, 100000, &unit) != WEFT_OK) continue;
+    EXPECT_EQ(weft_unit_run(unit), WEFT_OK);
+    counting->most = ++units;
+  }
+}
+
+TEST_F(SchedulerTest, TheUsersOwnKeepsItsState) {
+  Counting counting;
+  weft_pool* pool = make_pool();
+  {
+    OwnWorker worker(run_counting, &counting, false, {pool});
+    Jobs jobs;
+    for (const weft_technique technique : {WEFT_STACKLESS, WEFT_FULL, WEFT_FULL_L, WEFT_ROC, WEFT_ROC_L})
+      for (int i = 0; i < 20; ++i) jobs.start(with(technique, pool), [technique] { pause_if_possible(technique); });
+    jobs.join();
+  }
+  EXPECT_EQ(counting.entered, 1U);
+  EXPECT_EQ(counting.most, 20U + 4 * 40);
+}
+
+// ---------------------------------------------------------------- schedulers in pools
+
+TEST_F(SchedulerTest, IsStackedInAPool) {
+  for (const weft_scheduler_kind kind : kinds) {
+    weft_pool* outer = make_pool();
+    weft_pool* inner = make_pool();
+    OwnScheduler own(WEFT_BASIC, {outer});
+    weft_scheduler* scheduler = nullptr;
+    ASSERT_EQ(weft_scheduler_create(kind, 1, &inner, &scheduler), WEFT_OK);
+    {
+      Jobs jobs;
+      int ran = 0;
+      for (int i = 0; i < 130; ++i) jobs.start(with(all_techniques[i % 13], inner), [&, i] {
+        pause_if_possible(all_techniques[i % 13]);
+        ++ran;
+      });
+      EXPECT_EQ(weft_scheduler_push(outer, scheduler), WEFT_OK);
+      EXPECT_EQ(weft_pool_size(outer), 1U);
+      EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_ERR_STATE) << "it stands in a pool";
+      jobs.join();
+      EXPECT_EQ(ran, 130);
+    }
+    EXPECT_TRUE(eventually([&] {
+      weft_sleep(100000);
+      return weft_scheduler_free(scheduler) == WEFT_OK;
+    })) << "kind " << kind;
+    EXPECT_EQ(weft_pool_free(inner), WEFT_OK);
+  }
+}
+
+TEST_F(SchedulerTest, TheUsersOwnIsStackedInAPool) {
+  weft_pool* outer = make_pool();
+  weft_pool* inner = make_pool();
+  std::atomic<unsigned> entered{0};
+  OwnScheduler own(WEFT_BASIC, {outer});
+  weft_scheduler* scheduler = nullptr;
+  ASSERT_EQ(weft_scheduler_create_custom(run_pools, &entered, 0, 1, &inner, &scheduler), WEFT_OK);
+  for (unsigned round = 1; round <= 3; ++round) {
+    Jobs jobs;
+    int ran = 0;
+    for (int i = 0; i < 50; ++i) jobs.start(with(WEFT_ROC_L, inner), [&] {
+      weft_yield();
+      ++ran;
+    });
+    EXPECT_EQ(weft_scheduler_push(outer, scheduler), WEFT_OK);
+    jobs.join();
+    EXPECT_EQ(ran, 50);
+    EXPECT_EQ(entered, round);
+  }
+  EXPECT_TRUE(eventually([&] {
+    weft_sleep(100000);
+    return weft_scheduler_free(scheduler) == WEFT_OK;
+  }));
+  EXPECT_EQ(weft_pool_free(inner), WEFT_OK);
+}
+
+// Three deep.
+TEST_F(SchedulerTest, IsStackedOnTheStacked) {
+  weft_pool* pools[3] = {make_pool(), make_pool(), make_pool()};
+  weft_scheduler* middle = nullptr;
+  weft_scheduler* top = nullptr;
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &pools[1], &middle), WEFT_OK);
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &pools[2], &top), WEFT_OK);
+  {
+    OwnWorker worker(WEFT_BASIC_WAIT, {pools[0]});
+    Jobs jobs;
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 20; ++i) jobs.start(with(WEFT_ROC_L, pools[2]), [&] {
+      weft_yield();
+      ++ran;
+    });
+    EXPECT_EQ(weft_scheduler_push(pools[1], top), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_push(pools[0], middle), WEFT_OK);
+    jobs.join();
+    EXPECT_EQ(ran, 20);
+  }
+  EXPECT_EQ(weft_scheduler_free(top), WEFT_OK);
+  EXPECT_EQ(weft_scheduler_free(middle), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(pools[1]), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(pools[2]), WEFT_OK);
+}
+
+}  // namespace
+}  // namespace weft::test

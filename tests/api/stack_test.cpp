@@ -1,0 +1,208 @@
+// Stacks of the caller's choice, and thread-local storage of a unit's own.
+#include "support.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace weft::test {
+namespace {
+
+class StackTest : public ApiTest {};
+
+TEST_P(WaitingTest, RunsInTheCallersMemory) {
+  if (GetParam() == WEFT_SC) return;  // on the scheduler's stack
+  constexpr std::size_t size = 256UL << 10U;
+  std::vector<char> memory(size + 8192, 'x');
+  weft_unit_attr attr = with(GetParam());
+  attr.stack = memory.data() + 4096;
+  attr.stack_size = size;
+  Jobs jobs;
+  const char* before = nullptr;
+  const char* after = nullptr;
+  weft_unit* unit = jobs.start(attr, [&] {
+    char here = 0;
+    before = &here;
+    weft_yield();
+    char there = 0;
+    after = &there;
+  });
+  EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+  if (!address_sanitizer) {  // it moves locals away
+    EXPECT_GE(before, memory.data() + 4096);
+    EXPECT_LT(before, memory.data() + 4096 + size);
+    EXPECT_GE(after, memory.data() + 4096);
+    EXPECT_LT(after, memory.data() + 4096 + size);
+  }
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(weft_unit_revive(unit, Jobs::run, jobs.keep([] { weft_yield(); })), WEFT_OK);
+    EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+  }
+  jobs.join();
+  for (std::size_t i = 0; i < 4096; ++i) {
+    ASSERT_EQ(memory[i], 'x');
+    ASSERT_EQ(memory[4096 + size + i], 'x');
+  }
+}
+
+// Not a multiple of anything.
+TEST_F(StackTest, MemoryMayBeUnaligned) {
+  for (std::size_t shift = 1; shift < 64; shift += 7) {
+    std::vector<char> memory(64UL << 10U, 'x');
+    weft_unit_attr attr = with(WEFT_FULL);
+    attr.stack = memory.data() + shift;
+    attr.stack_size = memory.size() - 2 * shift;
+    Jobs jobs;
+    jobs.start(attr, [] { weft_yield(); });
+    jobs.join();
+    for (std::size_t i = 0; i < shift; ++i) {
+      ASSERT_EQ(memory[i], 'x');
+      ASSERT_EQ(memory[memory.size() - 1 - i], 'x');
+    }
+  }
+}
+
+[[gnu::noinline]] void use(std::size_t bytes) {
+  constexpr std::size_t frame = 16UL << 10U;
+  volatile char ballast[frame];
+  std::memset(const_cast<char*>(ballast), static_cast<int>(bytes), frame);
+  if (bytes > frame) use(bytes - frame);
+  ballast[0] = ballast[frame - 1];
+}
+
+TEST_P(WaitingTest, HasTheStackItAskedFor) {
+  if (GetParam() == WEFT_SC) return;
+  for (const std::size_t size : {64UL << 10U, 300UL << 10U, 4UL << 20U, 24UL << 20U}) {
+    weft_unit_attr attr = with(GetParam());
+    attr.stack_size = size;
+    Jobs jobs;
+    std::atomic<int> ended{0};
+    for (int i = 0; i < 3; ++i) jobs.start(attr, [&] {
+      use(size / 2);
+      weft_yield();
+      use(size / 2);
+      ++ended;
+    });
+    jobs.join();
+    EXPECT_EQ(ended, 3);
+  }
+}
+
+TEST_F(StackTest, SizesThatMakeNoSense) {
+  weft_unit* unit = nullptr;
+  char memory[64];
+  weft_unit_attr attr = with(WEFT_ROC_L);
+  attr.stack = memory;
+  attr.stack_size = 0;
+  EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT);
+  attr.stack_size = sizeof memory;
+  EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT);
+  attr = with(WEFT_SC);
+  attr.stack_size = 1UL << 20U;
+  EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_unit_create_many(1, [](void*) {}, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT);
+  static char own[65536];
+  attr.stack = own;
+  attr.stack_size = sizeof own;
+  EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT);
+  // One piece of memory is no stack for two.
+  attr.technique = WEFT_ROC_L;
+  weft_unit* units[2] = {nullptr, nullptr};
+  EXPECT_EQ(weft_unit_create_many(2, [](void*) {}, nullptr, &attr, units), WEFT_ERR_ARGUMENT);
+  attr = with(WEFT_ROC_L);
+  attr.stack_size = SIZE_MAX - 100;
+  const int error = weft_unit_create([](void*) {}, nullptr, &attr, &unit);
+  EXPECT_TRUE(error == WEFT_ERR_ARGUMENT || error == WEFT_ERR_MEMORY) << weft_error_name(error);
+  EXPECT_EQ(unit, nullptr);
+}
+
+// Stacks that are bound at creation, until no address is left.
+TEST_F(StackTest, NoMemoryIsAnError) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "they need the addresses themselves";
+  for (const weft_technique technique : {WEFT_FULL, WEFT_ROC, WEFT_SS, WEFT_C_FULL, WEFT_C_ROC, WEFT_ROC_L}) {
+    EXPECT_EXIT(
+        {
+          weft_init();
+          weft_unit_attr attr = with(technique);
+          attr.stack_size = 1UL << 40U;
+          int error = WEFT_OK;
+          for (int i = 0; i < 300 && error == WEFT_OK; ++i) {
+            weft_unit* unit = nullptr;
+            error = weft_unit_create([](void*) { weft_suspend(); }, nullptr, &attr, &unit);
+          }
+          // Bound at its start, there may be no need yet.
+          const bool late = technique == WEFT_ROC_L && error == WEFT_OK;
+          _exit(error == WEFT_ERR_MEMORY || late ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), "")
+        << weft_technique_name(technique);
+  }
+}
+
+// ---------------------------------------------------------------- WEFT_OWN_TLS
+
+thread_local int number = 17;
+thread_local std::uint64_t zeroed[64];
+
+[[gnu::noinline]] int* where_number_is() {
+  int* place = &number;
+  asm volatile("" : "+r"(place));
+  return place;
+}
+[[gnu::noinline]] std::uint64_t* where_zeroed_is() {
+  std::uint64_t* place = zeroed;
+  asm volatile("" : "+r"(place));
+  return place;
+}
+[[gnu::noinline]] int* where_errno_is() {
+  int* place = &errno;
+  asm volatile("" : "+r"(place));
+  return place;
+}
+
+TEST_P(WaitingTest, HasThreadLocalStorageOfItsOwn) {
+  weft_unit_attr attr = with(GetParam());
+  attr.flags = WEFT_OWN_TLS;
+  Jobs jobs;
+  number = -5;
+  for (int i = 0; i < 40; ++i) jobs.start(attr, [i] {
+    *where_number_is() = i;
+    *where_zeroed_is() = static_cast<std::uint64_t>(i);
+    *where_errno_is() = 100 + i;
+    const int* place = where_number_is();
+    for (int step = 0; step < 20; ++step) {
+      if (step % 5 == 4)
+        EXPECT_EQ(weft_sleep(1000), WEFT_OK);
+      else
+        EXPECT_EQ(weft_yield(), WEFT_OK);
+      EXPECT_EQ(*where_number_is(), i);
+      EXPECT_EQ(*where_zeroed_is(), static_cast<std::uint64_t>(i));
+      EXPECT_EQ(*where_errno_is(), 100 + i);
+      EXPECT_EQ(where_number_is(), place);
+      *where_errno_is() = 100 + i;
+    }
+  });
+  jobs.join();
+  EXPECT_EQ(number, -5) << "the root's own is untouched";
+  number = 17;
+}
+
+TEST_P(WaitingTest, IsResumedElsewhereWithItsThreadLocalStorage) {
+  weft_pool* pool = make_pool();
+  OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+  weft_unit_attr attr = with(GetParam());
+  attr.flags = WEFT_OWN_TLS;
+  Jobs jobs;
+  jobs.start(attr, [&] {
+    *where_number_is() = 99;
+    EXPECT_EQ(weft_unit_migrate(weft_unit_self(), pool), WEFT_OK);
+    EXPECT_EQ(weft_yield(), WEFT_OK);
+    EXPECT_EQ(weft_worker_self(), worker.get());
+    EXPECT_EQ(*where_number_is(), 99);
+  });
+  jobs.join();
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,281 @@
+// Yielding, suspending, sleeping, migrating.
+#include "support.h"
+
+#include <thread>
+
+namespace weft::test {
+namespace {
+
+class WaitTest : public ApiTest {};
+
+using Clock = std::chrono::steady_clock;
+
+TEST_P(WaitingTest, YieldsToTheOther) {
+  Jobs jobs;
+  std::atomic<int> turn{0};
+  constexpr int turns = 200;
+  const auto play = [&](int own) {
+    for (int i = 0; i < turns; ++i) {
+      while (turn != own) ASSERT_EQ(weft_yield(), WEFT_OK);
+      turn = 1 - own;
+    }
+  };
+  jobs.start(GetParam(), [&] { play(0); });
+  jobs.start(GetParam(), [&] { play(1); });
+  jobs.join();
+}
+
+TEST_P(WaitingTest, YieldsToOneThatHasNotStarted) {
+  Jobs jobs;
+  std::atomic<bool> go{false};
+  for (int i = 0; i < 10; ++i) jobs.start(GetParam(), [&] {
+    while (!go) weft_yield();
+  });
+  jobs.start(WEFT_ROC_L, [&] { go = true; });
+  jobs.join();
+}
+
+// On one worker, that yielding is fair: nobody gets far ahead.
+TEST_P(WaitingTest, YieldsInTurn) {
+  weft_pool* pool = make_pool();
+  OwnScheduler own(WEFT_BASIC, {pool});
+  constexpr int members = 4;
+  int steps[members] = {};
+  int most = 0;
+  Jobs jobs;
+  for (int member = 0; member < members; ++member) jobs.start(with(GetParam(), pool), [&, member] {
+    while (steps[member] < 100) {
+      ++steps[member];
+      weft_yield();
+      for (const int step : steps)
+        if (step > 0 && steps[member] - step > most) most = steps[member] - step;
+    }
+  });
+  jobs.join();
+  EXPECT_LE(most, 2);
+}
+
+TEST_P(WaitingTest, ARootThatYieldsRunsUnits) {
+  Jobs jobs;
+  std::atomic<int> ended{0};
+  for (int i = 0; i < 20; ++i) jobs.start(GetParam(), [&] {
+    weft_yield();
+    ++ended;
+  });
+  EXPECT_TRUE(eventually([&] { return ended == 20; }));
+}
+
+TEST_F(WaitTest, ARootWithASchedulerOfItsOwnThatYieldsRunsItsUnits) {
+  weft_pool* pool = make_pool();
+  OwnScheduler own(WEFT_BASIC, {pool});
+  Jobs jobs;
+  std::atomic<int> ended{0};
+  for (int i = 0; i < 20; ++i) jobs.start(with(WEFT_ROC_L, pool), [&] { ++ended; });
+  EXPECT_TRUE(eventually([&] { return ended == 20; }, std::chrono::seconds(1)));
+}
+
+// ---------------------------------------------------------------- suspend and resume
+
+TEST_P(WaitingTest, IsResumed) {
+  Jobs jobs;
+  std::atomic<int> ended{0};
+  weft_unit* unit = jobs.start(GetParam(), [&] {
+    EXPECT_EQ(weft_suspend(), WEFT_OK);
+    ++ended;
+  });
+  EXPECT_TRUE(eventually([&] { return weft_unit_state(unit) == WEFT_SUSPENDED; }));
+  weft_sleep(1000000);
+  EXPECT_EQ(ended, 0);
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+  EXPECT_EQ(ended, 1);
+  EXPECT_EQ(weft_resume(unit), WEFT_ERR_STATE) << "it is done";
+}
+
+TEST_P(WaitingTest, AResumeThatCameBeforeIsNotLost) {
+  Jobs jobs;
+  std::atomic<bool> began{false};
+  std::atomic<bool> go{false};
+  std::atomic<int> passed{0};
+  weft_unit* unit = jobs.start(GetParam(), [&] {
+    began = true;
+    while (!go) weft_yield();
+    EXPECT_EQ(weft_suspend(), WEFT_OK);
+    ++passed;
+    EXPECT_EQ(weft_suspend(), WEFT_OK);
+    ++passed;
+  });
+  EXPECT_TRUE(eventually([&] { return began.load(); }));
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  EXPECT_EQ(weft_resume(unit), WEFT_ERR_STATE) << "it has been resumed already";
+  go = true;
+  EXPECT_TRUE(eventually([&] { return weft_unit_state(unit) == WEFT_SUSPENDED; }));
+  EXPECT_EQ(passed, 1) << "a resume is for one suspend";
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  jobs.join();
+  EXPECT_EQ(passed, 2);
+}
+
+TEST_P(WaitingTest, ResumesItself) {
+  Jobs jobs;
+  jobs.start(GetParam(), [] {
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_EQ(weft_resume(weft_unit_self()), WEFT_OK);
+      EXPECT_EQ(weft_suspend(), WEFT_OK);
+    }
+  });
+  jobs.join();
+}
+
+TEST_F(WaitTest, OneThatHasNotStartedIsResumed) {
+  weft_pool* pool = make_pool();
+  OwnScheduler own(WEFT_BASIC, {pool});
+  Jobs jobs;
+  weft_unit* unit = jobs.start(with(WEFT_ROC_L, pool), [] { weft_suspend(); });
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  EXPECT_EQ(weft_resume(unit), WEFT_ERR_STATE);
+  jobs.join();
+}
+
+TEST_F(WaitTest, RootsDoNotSuspend) { EXPECT_EQ(weft_suspend(), WEFT_ERR_STATE); }
+
+// Each suspend is answered by one resume, from whichever worker, at whatever moment.
+TEST_P(WaitingTest, ResumesRaceWithSuspends) {
+  const unsigned rounds = scaled(2000);
+  Jobs jobs;
+  std::atomic<weft_unit*> ping{nullptr};
+  std::atomic<weft_unit*> pong{nullptr};
+  const auto play = [&](std::atomic<weft_unit*>& own, std::atomic<weft_unit*>& other, bool first) {
+    own = weft_unit_self();
+    while (other == nullptr) weft_yield();
+    for (unsigned i = 0; i < rounds; ++i) {
+      if (!first) {
+        ASSERT_EQ(weft_suspend(), WEFT_OK);
+      }
+      ASSERT_EQ(weft_resume(other), WEFT_OK);
+      if (first) {
+        ASSERT_EQ(weft_suspend(), WEFT_OK);
+      }
+    }
+  };
+  jobs.start(GetParam(), [&] { play(ping, pong, true); });
+  jobs.start(GetParam(), [&] { play(pong, ping, false); });
+  jobs.join();
+}
+
+TEST_P(WaitingTest, IsResumedByThreads) {
+  constexpr int count = 100;
+  Jobs jobs;
+  std::vector<weft_unit*> units;
+  std::atomic<int> ended{0};
+  for (int i = 0; i < count; ++i) units.push_back(jobs.start(GetParam(), [&] {
+    weft_suspend();
+    ++ended;
+  }));
+  std::vector<std::thread> threads;
+  for (int part = 0; part < 4; ++part) threads.emplace_back([&, part] {
+    for (int i = part; i < count; i += 4) EXPECT_EQ(weft_resume(units[static_cast<std::size_t>(i)]), WEFT_OK);
+  });
+  for (std::thread& thread : threads) thread.join();
+  jobs.join();
+  EXPECT_EQ(ended, count);
+}
+
+// ---------------------------------------------------------------- sleep
+
+TEST_P(WaitingTest, Sleeps) {
+  constexpr int sleepers = 50;
+  const auto begin = Clock::now();
+  Jobs jobs;
+  for (int i = 0; i < sleepers; ++i) jobs.start(GetParam(), [] {
+    const auto before = Clock::now();
+    EXPECT_EQ(weft_sleep(10000000), WEFT_OK);
+    EXPECT_GE(Clock::now() - before, std::chrono::milliseconds(10));
+  });
+  jobs.join();
+  EXPECT_LT(Clock::now() - begin, std::chrono::milliseconds(10 * sleepers * 3 / 4)) << "they sleep all at once";
+}
+
+TEST_F(WaitTest, ARootSleeps) {
+  const auto before = Clock::now();
+  EXPECT_EQ(weft_sleep(5000000), WEFT_OK);
+  EXPECT_GE(Clock::now() - before, std::chrono::milliseconds(5));
+  EXPECT_EQ(weft_sleep(0), WEFT_OK);
+}
+
+TEST_F(WaitTest, ARootThatSleepsDoesNotKeepTheWorker) {
+  Jobs jobs;
+  std::atomic<bool> ran{false};
+  jobs.start(WEFT_ROC_L, [&] { ran = true; });
+  EXPECT_EQ(weft_sleep(50000000), WEFT_OK);
+  EXPECT_TRUE(ran);
+}
+
+TEST_F(WaitTest, SleepsEndInTheirOrder) {
+  if (weft_worker_count() > 1) GTEST_SKIP() << "two that end late go on at the same time on two workers";
+  Jobs jobs;
+  std::atomic<int> order{0};
+  int place[5] = {};
+  for (int i = 4; i >= 0; --i) jobs.start(WEFT_FULL_L, [&, i] {
+    weft_sleep(static_cast<std::uint64_t>(20 * i + 5) * 1000000);
+    place[i] = order++;
+  });
+  jobs.join();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(place[i], i);
+}
+
+// The longest sleep there is does not end at once because a sum has run over.
+TEST_F(WaitTest, SleepsForEver) {
+  static std::atomic<bool> ended{false};
+  weft_unit* unit = nullptr;
+  ASSERT_EQ(weft_unit_create(
+                [](void*) {
+                  weft_sleep(UINT64_MAX);
+                  ended = true;
+                },
+                nullptr, nullptr, &unit),
+            WEFT_OK);
+  weft_sleep(20000000);
+  EXPECT_FALSE(ended);
+  if (ended) weft_unit_free(unit);
+}
+
+// ---------------------------------------------------------------- migrate
+
+TEST_P(WaitingTest, MigratesAtItsNextSchedulingPoint) {
+  weft_pool* pool = make_pool();
+  OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+  Jobs jobs;
+  jobs.start(GetParam(), [&] {
+    weft_worker* before = weft_worker_self();
+    EXPECT_NE(before, worker.get());
+    EXPECT_EQ(weft_unit_migrate(weft_unit_self(), pool), WEFT_OK);
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(weft_yield(), WEFT_OK);
+      EXPECT_EQ(weft_worker_self(), worker.get());
+    }
+    EXPECT_EQ(weft_sleep(1000), WEFT_OK);
+    EXPECT_EQ(weft_worker_self(), worker.get());
+  });
+  jobs.join();
+  worker.join();
+}
+
+TEST_F(WaitTest, OneThatIsSuspendedMigrates) {
+  weft_pool* pool = make_pool();
+  OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+  Jobs jobs;
+  weft_worker* where = nullptr;
+  weft_unit* unit = jobs.start(WEFT_ROC_L, [&] {
+    weft_suspend();
+    where = weft_worker_self();
+  });
+  EXPECT_TRUE(eventually([&] { return weft_unit_state(unit) == WEFT_SUSPENDED; }));
+  EXPECT_EQ(weft_unit_migrate(unit, pool), WEFT_OK);
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  jobs.join();
+  EXPECT_EQ(where, worker.get());
+}
+
+}  // namespace
+}  // namespace weft::test

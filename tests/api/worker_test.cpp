@@ -1,0 +1,260 @@
+// Workers that the program makes, and those that carry its threads.
+#include "support.h"
+
+#include <sched.h>
+
+#include <set>
+#include <thread>
+
+namespace weft::test {
+namespace {
+
+class WorkerTest : public ApiTest {};
+
+TEST_F(WorkerTest, ARootHasOne) {
+  weft_worker* worker = weft_worker_self();
+  ASSERT_NE(worker, nullptr);
+  EXPECT_EQ(weft_worker_self(), worker);
+  weft_worker* other = nullptr;
+  unsigned index = 0;
+  std::thread([&] {
+    other = weft_worker_self();
+    index = weft_worker_index(other);
+  }).join();
+  EXPECT_NE(other, worker);
+  EXPECT_NE(index, weft_worker_index(worker));
+}
+
+TEST_F(WorkerTest, UnitsRunOnWorkers) {
+  Jobs jobs;
+  for (const weft_technique technique : all_techniques) jobs.start(technique, [] { EXPECT_NE(weft_worker_self(), nullptr); });
+  jobs.join();
+}
+
+TEST_F(WorkerTest, ManyAreMadeAndJoined) {
+  for (int round = 0; round < 10; ++round) {
+    weft_pool* pool = make_pool();
+    std::vector<std::unique_ptr<OwnWorker>> workers;
+    std::set<unsigned> numbers;
+    for (int i = 0; i < 8; ++i) {
+      workers.push_back(std::make_unique<OwnWorker>(WEFT_BASIC_WAIT, std::vector<weft_pool*>{make_pool()}));
+      numbers.insert(weft_worker_index(workers.back()->get()));
+    }
+    EXPECT_EQ(numbers.size(), 8U);
+    workers.clear();
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  }
+}
+
+TEST_F(WorkerTest, SeveralServeOnePool) {
+  weft_pool* pool = make_pool();
+  weft_scheduler* schedulers[4] = {};
+  weft_worker* workers[4] = {};
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(weft_scheduler_create(i % 2 == 0 ? WEFT_BASIC_WAIT : WEFT_RANDOM_WS, 1, &pool, &schedulers[i]), WEFT_OK);
+    ASSERT_EQ(weft_worker_create(schedulers[i], &workers[i]), WEFT_OK);
+  }
+  for (int round = 0; round < 5; ++round) {
+    Jobs jobs;
+    std::atomic<unsigned> ran{0};
+    const unsigned count = scaled(2600);
+    for (unsigned i = 0; i < count; ++i) jobs.start(with(all_techniques[i % 13], pool), [&, i] {
+      pause_if_possible(all_techniques[i % 13]);
+      ++ran;
+    });
+    jobs.join();
+    EXPECT_EQ(ran, count);
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(weft_worker_join(workers[i]), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_free(schedulers[i]), WEFT_OK);
+  }
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+// One scheduler, many workers.
+TEST_F(WorkerTest, JoinWaitsUntilThePoolsAreEmpty) {
+  for (const weft_scheduler_kind kind : {WEFT_BASIC, WEFT_BASIC_WAIT, WEFT_BY_PRIORITY, WEFT_RANDOM_WS}) {
+    weft_pool* pool = make_pool();
+    Jobs jobs;
+    std::atomic<int> ran{0};
+    {
+      OwnWorker worker(kind, {pool});
+      for (int i = 0; i < 200; ++i) jobs.start_detached(with(all_techniques[i % 9], pool), [&, i] {
+        pause_if_possible(all_techniques[i % 9]);
+        ++ran;
+      });
+      worker.join();
+      EXPECT_EQ(weft_pool_size(pool), 0U);
+      EXPECT_EQ(ran, 200);
+    }
+  }
+}
+
+TEST_F(WorkerTest, ArgumentsThatMakeNoSense) {
+  weft_pool* pool = make_pool();
+  weft_scheduler* scheduler = nullptr;
+  weft_worker* worker = nullptr;
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &pool, &scheduler), WEFT_OK);
+  EXPECT_EQ(weft_worker_create(nullptr, &worker), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_worker_create(scheduler, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_worker_join(nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_worker_bind(nullptr, 0), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_worker_set_scheduler(nullptr, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_NE(weft_worker_join(weft_worker_self()), WEFT_OK) << "a root's own";
+  EXPECT_EQ(worker, nullptr);
+  EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+TEST_F(WorkerTest, GetsAnotherScheduler) {
+  weft_pool* first = make_pool();
+  weft_pool* second = make_pool();
+  weft_scheduler* one = nullptr;
+  weft_scheduler* other = nullptr;
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &first, &one), WEFT_OK);
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &second, &other), WEFT_OK);
+  weft_worker* const self = weft_worker_self();
+  for (int round = 0; round < 10; ++round) {
+    Jobs jobs;
+    int ran = 0;
+    EXPECT_EQ(weft_worker_set_scheduler(self, one), WEFT_OK);
+    weft_unit* now = jobs.start(with(WEFT_ROC_L, first), [&] { ++ran; });
+    weft_unit* later = jobs.start(with(WEFT_ROC_L, second), [&] { ++ran; });
+    EXPECT_EQ(weft_unit_join(now), WEFT_OK);
+    EXPECT_EQ(ran, 1);
+    EXPECT_EQ(weft_unit_state(later), WEFT_CREATED);
+    EXPECT_EQ(weft_worker_set_scheduler(self, other), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_free(other), WEFT_ERR_STATE);
+    jobs.join();
+    EXPECT_EQ(ran, 2);
+    EXPECT_EQ(weft_worker_set_scheduler(self, nullptr), WEFT_OK);
+    jobs.start(WEFT_ROC_L, [] {});
+    jobs.join();
+  }
+  EXPECT_EQ(weft_scheduler_free(one), WEFT_OK);
+  EXPECT_EQ(weft_scheduler_free(other), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(first), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(second), WEFT_OK);
+}
+
+TEST_F(WorkerTest, GetsAnotherSchedulerFromAUnit) {
+  weft_pool* first = make_pool();
+  weft_pool* second = make_pool();
+  weft_scheduler* other = nullptr;
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &second, &other), WEFT_OK);
+  {
+    OwnScheduler own(WEFT_BASIC, {first});
+    Jobs jobs;
+    std::atomic<bool> ran{false};
+    weft_unit* later = jobs.start(with(WEFT_ROC_L, second), [&] { ran = true; });
+    jobs.start(with(WEFT_ROC_L, first), [&] { EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), other), WEFT_OK); });
+    EXPECT_EQ(weft_unit_join(later), WEFT_OK);
+    EXPECT_TRUE(ran);
+    jobs.join();
+    EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), own.get()), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_free(other), WEFT_OK);
+  }
+  EXPECT_EQ(weft_pool_free(second), WEFT_OK);
+}
+
+// Units that a worker had before it got a scheduler of its own are not lost: others run them, or it does later.
+TEST_F(WorkerTest, LeavesNothingBehindWithTheOldScheduler) {
+  Jobs jobs;
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 20; ++i) jobs.start(WEFT_ROC_L, [&] { ++ran; });
+  weft_pool* pool = make_pool();
+  {
+    OwnScheduler own(WEFT_BASIC, {pool});
+    Jobs inner;
+    inner.start(with(WEFT_ROC_L, pool), [] {});
+    inner.join();
+  }
+  jobs.join();
+  EXPECT_EQ(ran, 20);
+}
+
+TEST_F(WorkerTest, IsBound) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int cpus = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    ++cpus;
+    weft_pool* pool = make_pool();
+    OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+    ASSERT_EQ(weft_worker_bind(worker.get(), cpu), WEFT_OK);
+    Jobs jobs;
+    for (int i = 0; i < 20; ++i) jobs.start(with(WEFT_ROC_L, pool), [cpu] {
+      EXPECT_EQ(sched_getcpu(), cpu);
+      weft_yield();
+      EXPECT_EQ(sched_getcpu(), cpu);
+    });
+    jobs.join();
+    EXPECT_EQ(weft_worker_bind(worker.get(), -1), WEFT_OK);
+    jobs.start(with(WEFT_ROC_L, pool), [&] {
+      cpu_set_t mask;
+      EXPECT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
+      EXPECT_TRUE(CPU_EQUAL(&mask, &allowed));
+    });
+    jobs.join();
+    if (cpus == 2) break;
+  }
+  EXPECT_EQ(weft_worker_bind(weft_worker_self(), 1 << 20), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_worker_bind(weft_worker_self(), -2), WEFT_ERR_ARGUMENT);
+}
+
+// ---------------------------------------------------------------- roots
+
+TEST_F(WorkerTest, ManyRootsAtOnce) {
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> ran{0};
+  const unsigned rounds = scaled(20);
+  for (unsigned root = 0; root < 16; ++root) threads.emplace_back([&, root] {
+    EXPECT_EQ(weft_init(), WEFT_OK);
+    for (unsigned round = 0; round < rounds; ++round) {
+      Jobs jobs;
+      for (unsigned i = 0; i < 26; ++i) {
+        const weft_technique technique = all_techniques[(i + root) % 13];
+        jobs.start(technique, [&, technique] {
+          pause_if_possible(technique);
+          if (may_wait(technique)) {
+            Jobs children;
+            children.start(WEFT_AUTO, [&] { ++ran; });
+          }
+          ++ran;
+        });
+      }
+      jobs.join();
+    }
+    EXPECT_EQ(weft_finalize(), WEFT_OK);
+  });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ran, 16 * rounds * (26 + 24));
+}
+
+TEST_F(WorkerTest, RootsComeAndGo) {
+  for (int round = 0; round < 50; ++round) std::thread([] {
+    Jobs jobs;
+    for (const weft_technique technique : all_techniques) jobs.start(technique, [technique] { pause_if_possible(technique); });
+  }).join();
+}
+
+// A root may end before its units do.
+TEST_F(WorkerTest, ARootLeavesUnitsToOthers) {
+  for (int round = 0; round < 20; ++round) {
+    Jobs jobs;
+    std::atomic<int> ran{0};
+    std::thread([&] {
+      for (const weft_technique technique : all_techniques) jobs.start(technique, [&, technique] {
+        pause_if_possible(technique);
+        ++ran;
+      });
+    }).join();
+    jobs.join();
+    EXPECT_EQ(ran, 13);
+  }
+}
+
+}  // namespace
+}  // namespace weft::test

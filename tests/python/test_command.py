@@ -1,0 +1,81 @@
+"""The command as a whole: help, version, info, and what it says where a part is missing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import weft
+from conftest import ROOT
+from weft import machine
+from weft.info import facts, ranges
+
+
+def call(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ROOT / "weft", *words], capture_output=True, text=True, check=False)
+
+
+def test_help_lists_the_commands() -> None:
+    result = call("--help")
+    assert result.returncode == 0
+    for name in ("run", "doctor", "info", "bench"):
+        assert re.search(rf"\b{name}\b", result.stdout)
+
+
+@pytest.mark.parametrize("command", ["run", "doctor", "info", "bench"])
+def test_each_command_has_help(command: str) -> None:
+    result = call(command, "--help")
+    assert result.returncode == 0
+    assert f"weft {command}" in result.stdout
+
+
+def test_unknown_command_is_a_usage_error() -> None:
+    result = call("nonsense")
+    assert result.returncode == 2
+    assert "nonsense" in result.stderr
+
+
+def test_version_is_the_same_everywhere() -> None:
+    assert call("--version").stdout == f"weft {weft.__version__}\n"
+    cmake = re.search(r"VERSION (\d+\.\d+\.\d+)", (ROOT / "CMakeLists.txt").read_text())
+    assert cmake is not None
+    assert cmake[1] == weft.__version__
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == weft.__version__
+
+
+def test_info_names_what_matters() -> None:
+    result = call("info")
+    assert result.returncode == 0
+    for name, value in facts():
+        assert name in result.stdout
+        assert value in result.stdout
+
+
+@pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([0, 1, 2, 5, 7, 8], "0-2,5,7-8")])
+def test_ranges(numbers: list[int], text: str) -> None:
+    assert ranges(numbers) == text
+
+
+def test_tightest_cgroup_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "outer" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "outer" / "cpu.max").write_text("150000 100000\n")
+    (inner / "cpu.max").write_text("max 100000\n")
+    (inner / "pids.max").write_text("77\n")
+    monkeypatch.setattr(machine, "cgroup_folders", lambda: [inner, inner.parent, tmp_path])
+    assert machine.cpu_quota() == 1.5
+    monkeypatch.setattr(machine, "affinity", lambda: list(range(8)))
+    assert machine.default_workers() == 2
+    assert machine.pids_limit() == 77
+
+
+def test_without_its_packages_the_command_says_so() -> None:
+    command = ["/usr/bin/python3", "-I", "-S", ROOT / "python", "info"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "make build" in result.stderr
+    assert result.stderr.count("\n") == 1

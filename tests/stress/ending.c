@@ -1,0 +1,270 @@
+// The end of a process, wherever it is called for: it ends at once, with the status it was given.
+#include "check.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static void some_regions(int members) {
+  int present = 0;
+#pragma omp parallel num_threads(members)
+  {
+#pragma omp atomic
+    present += 1;
+#pragma omp barrier
+  }
+  CHECK_EQUAL(present, members, "members of a region");
+}
+
+static void* regions_without_end(void* argument) {
+  for (;;) {
+    some_regions(4);
+    omp_set_max_active_levels(4);
+#pragma omp parallel num_threads(3)
+    some_regions(3);
+  }
+  return argument;
+}
+
+static void* sleep_in_region(void* argument) {
+#pragma omp parallel num_threads(8)
+  {
+    if (omp_get_thread_num() == 3) {
+      sleep_seconds(1000);
+    }
+#pragma omp barrier
+  }
+  return argument;
+}
+
+static pthread_t start(void* (*function)(void*), void* argument) {
+  pthread_t thread;
+  const int error = pthread_create(&thread, NULL, function, argument);
+  CHECK(error == 0, "pthread_create: %s", strerror(error));
+  return thread;
+}
+
+static void exit_in_member(void) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 5) {
+      exit(33);
+    }
+#pragma omp barrier
+  }
+}
+
+static void exit_in_master(void) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+#pragma omp master
+    exit(33);
+#pragma omp barrier
+  }
+}
+
+static void exit_in_all_members(void) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp critical
+    exit(33);
+  }
+}
+
+static void exit_in_nested_member(void) {
+  omp_set_max_active_levels(4);
+#pragma omp parallel num_threads(4)
+#pragma omp parallel num_threads(4)
+  {
+#pragma omp barrier
+    if (omp_get_ancestor_thread_num(1) == 2 && omp_get_thread_num() == 3) {
+      exit(33);
+    }
+#pragma omp barrier
+  }
+}
+
+static void exit_in_task(void) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp single
+    for (int i = 0; i < 100; i++) {
+#pragma omp task firstprivate(i)
+      if (i == 77) {
+        exit(33);
+      }
+    }
+  }
+}
+
+static void immediate_exit_in_member(void) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 6) {
+      _exit(33);
+    }
+#pragma omp barrier
+  }
+}
+
+static void quick_exit_in_member(void) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 6) {
+      quick_exit(33);
+    }
+#pragma omp barrier
+  }
+}
+
+static void exit_while_a_root_runs(void) {
+  start(regions_without_end, NULL);
+  start(regions_without_end, NULL);
+  some_regions(8);
+  sleep_seconds(0.05);
+  exit(33);
+}
+
+static void exit_while_a_root_waits(void) {
+  start(sleep_in_region, NULL);
+  sleep_seconds(0.05);
+  exit(33);
+}
+
+static void* exit_soon(void* argument) {
+  some_regions(4);
+  sleep_seconds(0.05);
+  exit(33);
+  return argument;
+}
+
+static void exit_by_a_root(void) {
+  start(exit_soon, NULL);
+  regions_without_end(NULL);
+}
+
+static void region_at_exit(void) {
+  some_regions(8);
+}
+
+static void exit_handlers_open_regions(void) {
+  atexit(region_at_exit);
+  some_regions(4);
+  exit(33);
+}
+
+static int was_used;
+
+__attribute__((destructor)) static void region_in_destructor(void) {
+  if (was_used) {
+    some_regions(8);
+  }
+}
+
+static void destructors_open_regions(void) {
+  was_used = 1;
+  some_regions(4);
+  exit(33);
+}
+
+static void* exit_last(void* argument) {
+  sleep_seconds(0.1);
+  some_regions(8);
+  exit(33);
+  return argument;
+}
+
+// main ends before the others do.
+static void main_thread_ends_first(void) {
+  some_regions(8);
+  start(exit_last, NULL);
+  pthread_exit(NULL);
+}
+
+static void* end_last(void* argument) {
+  sleep_seconds(0.1);
+  some_regions(8);
+  return argument;
+}
+
+// Nobody calls exit: the process ends, with status 0, when its last thread does.
+static void last_thread_ends(void) {
+  some_regions(8);
+  start(end_last, NULL);
+  pthread_exit(NULL);
+}
+
+static void expect_end(const char* situation, int status) {
+  for (int i = 0; i < repeats(5); i++) {
+    const struct Run run = run_again(situation, (struct RunOptions){.deadline_seconds = 8});
+    char text[100];
+    describe_status(run.status, text, sizeof text);
+    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == status, "%s: %s, must be %d; it printed: %s",
+          situation, text, status, run.errors);
+    CHECK(run.errors[0] == 0, "%s printed: %s", situation, run.errors);
+  }
+}
+
+static void exit_called_in_a_member(void) {
+  expect_end("exit_in_member", 33);
+  expect_end("exit_in_master", 33);
+  expect_end("exit_in_all_members", 33);
+  expect_end("exit_in_nested_member", 33);
+  expect_end("exit_in_task", 33);
+}
+
+static void immediate_exits(void) {
+  expect_end("immediate_exit_in_member", 33);
+  expect_end("quick_exit_in_member", 33);
+}
+
+static void exit_while_others_run(void) {
+  expect_end("exit_while_a_root_runs", 33);
+  expect_end("exit_while_a_root_waits", 33);
+  expect_end("exit_by_a_root", 33);
+}
+
+static void regions_at_exit(void) {
+  expect_end("exit_handlers_open_regions", 33);
+  expect_end("destructors_open_regions", 33);
+}
+
+static void main_thread_ends(void) {
+  expect_end("main_thread_ends_first", 33);
+}
+
+static void last_thread_ends_process(void) {
+  expect_end("last_thread_ends", 0);
+}
+
+int main(int count, char** arguments) {
+  omp_set_dynamic(0);
+  const struct Case cases[] = {
+      {"exit_called_in_a_member", exit_called_in_a_member, 0},
+      {"immediate_exits", immediate_exits, 0},
+      {"exit_while_others_run", exit_while_others_run, 0},
+      {"regions_at_exit", regions_at_exit, 0},
+      {"main_thread_ends", main_thread_ends, 0},
+      {"last_thread_ends_process", last_thread_ends_process, 0},
+      {"exit_in_member", exit_in_member, 1},
+      {"exit_in_master", exit_in_master, 1},
+      {"exit_in_all_members", exit_in_all_members, 1},
+      {"exit_in_nested_member", exit_in_nested_member, 1},
+      {"exit_in_task", exit_in_task, 1},
+      {"immediate_exit_in_member", immediate_exit_in_member, 1},
+      {"quick_exit_in_member", quick_exit_in_member, 1},
+      {"exit_while_a_root_runs", exit_while_a_root_runs, 1},
+      {"exit_while_a_root_waits", exit_while_a_root_waits, 1},
+      {"exit_by_a_root", exit_by_a_root, 1},
+      {"exit_handlers_open_regions", exit_handlers_open_regions, 1},
+      {"destructors_open_regions", destructors_open_regions, 1},
+      {"main_thread_ends_first", main_thread_ends_first, 1},
+      {"last_thread_ends", last_thread_ends, 1},
+      {NULL, NULL, 0},
+  };
+  return run_cases(count, arguments, cases);
+}

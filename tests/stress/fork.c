@@ -1,0 +1,361 @@
+// fork(): the child can use OpenMP at once, whatever the parent did before and whoever called fork. A child
+// that hangs is killed after a deadline, and the case fails.
+#include "check.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdatomic.h>
+
+extern char** environ;
+
+enum { child_deadline = 10 };
+
+static void use_openmp(int members) {
+  int present = 0;
+  long sum = 0;
+#pragma omp parallel num_threads(members) reduction(+ : present)
+  {
+    present += 1;
+#pragma omp barrier
+#pragma omp for schedule(dynamic, 7) reduction(+ : sum)
+    for (long i = 0; i < 1000; i++) {
+      sum += i;
+    }
+#pragma omp single
+#pragma omp taskloop grainsize(10)
+    for (int i = 0; i < 100; i++) {
+#pragma omp atomic
+      sum += 1;
+    }
+  }
+  CHECK_EQUAL(present, members, "members of a region");
+  CHECK_EQUAL(sum, 999 * 1000 / 2 + 100, "sum of a loop and a taskloop");
+}
+
+static void use_nested_openmp(int outer, int inner) {
+  omp_set_max_active_levels(4);
+  int present = 0;
+#pragma omp parallel num_threads(outer) reduction(+ : present)
+  {
+    int here = 0;
+#pragma omp parallel num_threads(inner) reduction(+ : here)
+    {
+      here += 1;
+#pragma omp barrier
+    }
+    present += here;
+  }
+  CHECK_EQUAL(present, outer * inner, "members of nested regions");
+}
+
+static pid_t fork_child(void) {
+  fflush(NULL);
+  const pid_t child = fork();
+  CHECK(child >= 0, "fork: %s", strerror(errno));
+  if (child == 0) {
+    end_with_parent();
+  }
+  return child;
+}
+
+static void child_uses_openmp(const char* what) {
+  const pid_t child = fork_child();
+  if (child == 0) {
+    use_openmp(8);
+    use_nested_openmp(4, 4);
+    exit(7);  // with the handlers that run at exit
+  }
+  expect_exit(wait_for_child(child, child_deadline, what), 7, what);
+}
+
+static void before_first_region(void) {
+  child_uses_openmp("child of a parent without a region");
+  use_openmp(8);
+  child_uses_openmp("child after the parent's first region");
+}
+
+static void after_region(void) {
+  for (int i = 0; i < repeats(5); i++) {
+    use_openmp(8);
+    child_uses_openmp("child after a region");
+    use_openmp(3);
+  }
+}
+
+static void after_nested_region(void) {
+  for (int i = 0; i < repeats(5); i++) {
+    use_nested_openmp(8, 8);
+    child_uses_openmp("child after a nested region");
+  }
+}
+
+static void generations(int depth) {
+  use_openmp(4);
+  if (depth == 0) {
+    return;
+  }
+  const pid_t child = fork_child();
+  if (child == 0) {
+    use_openmp(6);
+    generations(depth - 1);
+    exit(7);
+  }
+  expect_exit(wait_for_child(child, child_deadline + depth, "child of a child"), 7, "child of a child");
+  use_openmp(4);
+}
+
+static void child_forks_again(void) { generations(5); }
+
+static void* fork_from_thread(void* with_region) {
+  if (with_region) {
+    use_openmp(8);
+  }
+  child_uses_openmp("child of a pthread");
+  use_openmp(4);
+  return NULL;
+}
+
+static void run_in_pthread(void* (*function)(void*), void* argument) {
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, function, argument) == 0, "pthread_create failed");
+  pthread_join(thread, NULL);
+}
+
+static void from_pthread_after_region(void) {
+  run_in_pthread(fork_from_thread, &environ);
+  use_openmp(8);
+  run_in_pthread(fork_from_thread, &environ);
+}
+
+static void from_fresh_pthread(void) {
+  run_in_pthread(fork_from_thread, NULL);
+  use_openmp(8);
+  run_in_pthread(fork_from_thread, NULL);
+}
+
+static atomic_int stop;
+
+static void* keep_opening_regions(void* argument) {
+  (void)argument;
+  while (!atomic_load(&stop)) {
+    use_openmp(8);
+    use_nested_openmp(3, 3);
+  }
+  return NULL;
+}
+
+static void while_another_is_in_regions(void) {
+  pthread_t others[2];
+  atomic_store(&stop, 0);
+  for (int i = 0; i < 2; i++) {
+    CHECK(pthread_create(&others[i], NULL, keep_opening_regions, NULL) == 0, "pthread_create failed");
+  }
+  for (int i = 0; i < repeats(10); i++) {
+    child_uses_openmp("child of a parent whose other threads are in regions");
+    if (i % 3 == 0) {
+      use_openmp(5);
+    }
+  }
+  atomic_store(&stop, 1);
+  for (int i = 0; i < 2; i++) {
+    pthread_join(others[i], NULL);
+  }
+  child_uses_openmp("child after the other threads have gone");
+}
+
+static void many_children_at_once(void) {
+  enum { children = 20 };
+  pid_t ids[children];
+  use_openmp(8);
+  for (int i = 0; i < children; i++) {
+    ids[i] = fork_child();
+    if (ids[i] == 0) {
+      use_openmp(4);
+      use_nested_openmp(2, 3);
+      exit(7);
+    }
+  }
+  for (int i = 0; i < children; i++) {
+    expect_exit(wait_for_child(ids[i], 30, "one child of many"), 7, "one child of many");
+  }
+}
+
+static void* root_in_child(void* argument) {
+  (void)argument;
+  use_openmp(4);
+  use_nested_openmp(2, 2);
+  return NULL;
+}
+
+static void child_starts_roots(void) {
+  use_openmp(8);
+  const pid_t child = fork_child();
+  if (child == 0) {
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++) {
+      CHECK(pthread_create(&threads[i], NULL, root_in_child, NULL) == 0, "pthread_create failed in the child");
+    }
+    use_openmp(4);
+    for (int i = 0; i < 8; i++) {
+      pthread_join(threads[i], NULL);
+    }
+    exit(7);
+  }
+  expect_exit(wait_for_child(child, child_deadline, "child with roots"), 7, "child with roots");
+}
+
+static int settings_were_kept(void) { return omp_get_max_threads() == 5 && omp_get_max_active_levels() == 3; }
+
+static void child_keeps_settings(void) {
+  omp_set_num_threads(5);
+  omp_set_max_active_levels(3);
+  use_openmp(8);
+  const pid_t child = fork_child();
+  if (child == 0) {
+    int members = 0;
+#pragma omp parallel reduction(+ : members)
+    members += 1;
+    exit(settings_were_kept() && members == 5 ? 7 : 8);
+  }
+  expect_exit(wait_for_child(child, child_deadline, "child's settings"), 7, "child's settings");
+}
+
+// What a program does in a member that calls a library which starts a process.
+static void in_members_with_exit(void) {
+  for (int i = 0; i < repeats(3); i++) {
+#pragma omp parallel num_threads(8)
+    {
+      const int number = omp_get_thread_num();
+      const pid_t child = fork_child();
+      if (child == 0) {
+        _exit(40 + number);
+      }
+      expect_exit(wait_for_child(child, child_deadline, "child of a member"), 40 + number, "child of a member");
+#pragma omp barrier
+    }
+  }
+}
+
+static void in_members_with_exec(void) {
+#pragma omp parallel num_threads(8)
+  {
+    const pid_t child = fork_child();
+    if (child == 0) {
+      unsetenv("LD_PRELOAD");
+      execl("/bin/sh", "sh", "-c", "exit 9", (char*)NULL);
+      _exit(126);
+    }
+    expect_exit(wait_for_child(child, child_deadline, "exec in a member"), 9, "exec in a member");
+  }
+}
+
+static void system_in_members(void) {
+#pragma omp parallel num_threads(4)
+  {
+    CHECK_EQUAL(WEXITSTATUS(system("exit 5")), 5, "system() in a member");
+#pragma omp barrier
+    CHECK_EQUAL(WEXITSTATUS(system("exit 6")), 6, "system() in a member after a barrier");
+  }
+}
+
+static void popen_in_members(void) {
+#pragma omp parallel num_threads(8)
+  {
+    char line[32] = "";
+    FILE* output = popen("echo hello", "r");
+    CHECK(output != NULL, "popen: %s", strerror(errno));
+#pragma omp barrier
+    CHECK(fgets(line, sizeof line, output) && strcmp(line, "hello\n") == 0, "popen in a member read '%s'", line);
+    CHECK_EQUAL(pclose(output), 0, "pclose in a member");
+  }
+}
+
+static void posix_spawn_in_members(void) {
+#pragma omp parallel num_threads(8)
+  {
+    char shell[] = "sh";
+    char option[] = "-c";
+    char command[] = "exit 11";
+    char* arguments[] = {shell, option, command, NULL};
+    pid_t child = 0;
+    CHECK_EQUAL(posix_spawn(&child, "/bin/sh", NULL, NULL, arguments, environ), 0, "posix_spawn in a member");
+#pragma omp barrier
+    expect_exit(wait_for_child(child, child_deadline, "posix_spawn"), 11, "posix_spawn in a member");
+  }
+}
+
+// The child of the master inside a region has the master alone; it uses OpenMP and ends without leaving the
+// region.
+static void inside_region_of_master(void) {
+  omp_set_max_active_levels(4);
+  for (int i = 0; i < repeats(5); i++) {
+#pragma omp parallel num_threads(8)
+    {
+#pragma omp master
+      {
+        const pid_t child = fork_child();
+        if (child == 0) {
+          int members = 0;
+#pragma omp parallel num_threads(4) reduction(+ : members)
+          {
+#pragma omp barrier
+            members += 1;
+          }
+          _exit(members == 4 ? 7 : 8);
+        }
+        expect_exit(wait_for_child(child, child_deadline, "child forked in a region"), 7, "child forked in a region");
+      }
+#pragma omp barrier
+    }
+  }
+}
+
+// fork with handlers of the program's own (as malloc, Python and OpenSSL install them).
+static int prepared, in_parent, in_child;
+
+static void prepare(void) { prepared++; }
+
+static void after_in_parent(void) { in_parent++; }
+
+static void after_in_child(void) {
+  in_child++;
+  use_openmp(4);
+}
+
+static void child_handler_uses_openmp(void) {
+  pthread_atfork(prepare, after_in_parent, after_in_child);
+  use_openmp(8);
+  const pid_t child = fork_child();
+  if (child == 0) {
+    use_openmp(8);
+    exit(in_child == 1 ? 7 : 8);
+  }
+  expect_exit(wait_for_child(child, child_deadline, "child with an atfork handler"), 7, "child with an atfork handler");
+  CHECK(prepared == 1 && in_parent == 1, "handlers of pthread_atfork ran %d and %d times", prepared, in_parent);
+}
+
+int main(int count, char** arguments) {
+  omp_set_dynamic(0);
+  const struct Case cases[] = {
+      {"before_first_region", before_first_region, 0},
+      {"after_region", after_region, 0},
+      {"after_nested_region", after_nested_region, 0},
+      {"child_forks_again", child_forks_again, 0},
+      {"from_pthread_after_region", from_pthread_after_region, 0},
+      {"from_fresh_pthread", from_fresh_pthread, 0},
+      {"while_another_is_in_regions", while_another_is_in_regions, 0},
+      {"many_children_at_once", many_children_at_once, 0},
+      {"child_starts_roots", child_starts_roots, 0},
+      {"child_keeps_settings", child_keeps_settings, 0},
+      {"in_members_with_exit", in_members_with_exit, 0},
+      {"in_members_with_exec", in_members_with_exec, 0},
+      {"system_in_members", system_in_members, 0},
+      {"popen_in_members", popen_in_members, 0},
+      {"posix_spawn_in_members", posix_spawn_in_members, 0},
+      {"inside_region_of_master", inside_region_of_master, 0},
+      {"child_handler_uses_openmp", child_handler_uses_openmp, 0},
+      {NULL, NULL, 0},
+  };
+  return run_cases(count, arguments, cases);
+}

@@ -1,0 +1,211 @@
+// What the runtime is refused or told wrongly: it says so in one line and goes on.
+#include "check.h"
+
+#include <dirent.h>
+#include <grp.h>
+#include <omp.h>
+#include <sys/resource.h>
+
+static int threads_of_this_user(void) {
+  // Only used where this is not run as root: what the user has running already.
+  DIR* processes = opendir("/proc");
+  int threads = 0;
+  for (const struct dirent* entry; processes && (entry = readdir(processes)) != NULL;) {
+    char path[300];
+    snprintf(path, sizeof path, "/proc/%s/status", entry->d_name);
+    FILE* status = fopen(path, "r");
+    if (!status) {
+      continue;
+    }
+    char line[200];
+    unsigned owner = 0;
+    int count = 0;
+    while (fgets(line, sizeof line, status)) {
+      sscanf(line, "Uid: %u", &owner);
+      sscanf(line, "Threads: %d", &count);
+    }
+    fclose(status);
+    threads += owner == getuid() ? count : 0;
+  }
+  if (processes) {
+    closedir(processes);
+  }
+  return threads;
+}
+
+// From here on this process can start `more` threads.
+static void allow_threads(int more) {
+  struct rlimit limit;
+  const int is_root = geteuid() == 0;
+  limit.rlim_cur = limit.rlim_max = (rlim_t)((is_root ? 1 : threads_of_this_user()) + more);
+  CHECK(setrlimit(RLIMIT_NPROC, &limit) == 0, "setrlimit: %s", strerror(errno));
+  if (is_root) {
+    const uid_t nobody_else_is = 1500000000U + (uid_t)getpid();
+    CHECK(setgroups(0, NULL) == 0 && setresuid(nobody_else_is, nobody_else_is, nobody_else_is) == 0, "setresuid: %s",
+          strerror(errno));
+  }
+}
+
+static void members_with_barriers(int members) {
+  for (int i = 0; i < 5; i++) {
+    int present = 0;
+    long sum = 0;
+#pragma omp parallel num_threads(members)
+    {
+#pragma omp atomic
+      present += 1;
+#pragma omp barrier
+      int seen;
+#pragma omp atomic read
+      seen = present;
+      CHECK_EQUAL(seen, members, "members that arrived before a barrier");
+#pragma omp for reduction(+ : sum)
+      for (int j = 0; j < 1000; j++) {
+        sum += j;
+      }
+    }
+    CHECK_EQUAL(sum, 499500, "sum of a loop");
+  }
+  omp_set_max_active_levels(4);
+  int inner = 0;
+#pragma omp parallel num_threads(8)
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+#pragma omp atomic
+    inner += 1;
+  }
+  CHECK_EQUAL(inner, 64, "inner members");
+}
+
+static void with_no_thread_more(void) {
+  allow_threads(0);
+  members_with_barriers(64);
+}
+
+static void with_one_thread_more(void) {
+  allow_threads(1);
+  members_with_barriers(64);
+}
+
+static void with_three_threads_more(void) {
+  allow_threads(3);
+  members_with_barriers(64);
+}
+
+static void limit_reached_in_use(void) {
+  int present = 0;
+#pragma omp parallel num_threads(2) reduction(+ : present)
+  present += 1;
+  CHECK_EQUAL(present, 2, "members");
+  allow_threads(0);
+  members_with_barriers(64);
+}
+
+static void few_threads_allowed(void) {
+  const char* situations[] = {"with_no_thread_more", "with_one_thread_more", "with_three_threads_more",
+                              "limit_reached_in_use"};
+  for (int i = 0; i < 4; i++) {
+    const struct Run run = run_again(situations[i], (struct RunOptions){.environment = {NULL}});
+    char text[100];
+    describe_status(run.status, text, sizeof text);
+    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s: %s; it printed: %s", situations[i], text,
+          run.errors);
+    // One line for threads that cannot be had to own thread-local storage, and at most one for missing workers.
+    const int lines = lines_with(run.errors, "");
+    CHECK(lines >= 1 && lines <= 2 && lines_with(run.errors, "weft") == lines, "%s printed: %s", situations[i],
+          run.errors);
+    CHECK_EQUAL(lines_with(run.errors, "thread-local"), 1, "lines that say what it means");
+  }
+}
+
+static void plain_use(void) { members_with_barriers(8); }
+
+static void expect_complaint(const char* setting) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
+  const struct Run run = run_again("plain_use", (struct RunOptions){.environment = {setting}});
+  char text[100];
+  describe_status(run.status, text, sizeof text);
+  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "with %s: %s; it printed: %s", setting, text,
+        run.errors);
+  CHECK(lines_with(run.errors, "") == 1 && lines_with(run.errors, name) == 1,
+        "with %s: must print one line that names %s, printed: %s", setting, name, run.errors);
+}
+
+static void bad_number_of_workers(void) {
+  const char* settings[] = {"WEFT_NUM_WORKERS=0",    "WEFT_NUM_WORKERS=-3",  "WEFT_NUM_WORKERS=many",
+                            "WEFT_NUM_WORKERS=2x",   "WEFT_NUM_WORKERS=1.5", "WEFT_NUM_WORKERS=99999999999999999999999",
+                            "WEFT_NUM_WORKERS=2 and"};
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    expect_complaint(settings[i]);
+  }
+}
+
+static void bad_openmp_settings(void) {
+  const char* settings[] = {"OMP_NUM_THREADS=none", "OMP_STACKSIZE=big",        "OMP_SCHEDULE=sometimes",
+                            "OMP_DYNAMIC=perhaps",  "OMP_MAX_ACTIVE_LEVELS=-2", "OMP_THREAD_LIMIT=0",
+                            "OMP_WAIT_POLICY=lazy", "WEFT_STACKSIZE=-1"};
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    expect_complaint(settings[i]);
+  }
+}
+
+static void good_settings_are_silent(void) {
+  const char* settings[] = {"WEFT_NUM_WORKERS=1",  "WEFT_NUM_WORKERS=3",      "WEFT_NUM_WORKERS= 2 ",
+                            "OMP_NUM_THREADS=4,2", "OMP_STACKSIZE=2M",        "OMP_SCHEDULE=guided,4",
+                            "OMP_DYNAMIC=false",   "OMP_WAIT_POLICY=passive", "OMP_WAIT_POLICY=active",
+                            "WEFT_STACKSIZE=1M",   "OMP_WAIT_POLICY=hybrid"};
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    const struct Run run = run_again("plain_use", (struct RunOptions){.environment = {settings[i]}});
+    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "with %s: status %d; it printed: %s", settings[i],
+          run.status, run.errors);
+    CHECK(run.errors[0] == 0, "with %s: printed %s", settings[i], run.errors);
+  }
+}
+
+// Little address space: refused memory must not corrupt anything. The process may end, with a line, or work.
+static void allow_little_memory(void) {
+  struct rlimit limit;
+  limit.rlim_cur = limit.rlim_max = (rlim_t)600 << 20;
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+static void thousand_members_with_barrier(void) {
+  int present = 0;
+#pragma omp parallel num_threads(1000)
+  {
+#pragma omp atomic
+    present += 1;
+#pragma omp barrier
+  }
+  CHECK_EQUAL(present, 1000, "members");
+}
+
+static void little_address_space(void) {
+  const struct Run run =
+      run_again("thousand_members_with_barrier", (struct RunOptions){.before_exec = allow_little_memory});
+  char text[100];
+  describe_status(run.status, text, sizeof text);
+  CHECK((WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0) || lines_with(run.errors, "weft") == 1,
+        "with little address space: %s, without a line that says why: %s", text, run.errors);
+}
+
+int main(int count, char** arguments) {
+  omp_set_dynamic(0);
+  const struct Case cases[] = {
+      {"few_threads_allowed", few_threads_allowed, 0},
+      {"bad_number_of_workers", bad_number_of_workers, 0},
+      {"bad_openmp_settings", bad_openmp_settings, 0},
+      {"good_settings_are_silent", good_settings_are_silent, 0},
+      {"little_address_space", little_address_space, 0},
+      {"with_no_thread_more", with_no_thread_more, 1},
+      {"with_one_thread_more", with_one_thread_more, 1},
+      {"with_three_threads_more", with_three_threads_more, 1},
+      {"limit_reached_in_use", limit_reached_in_use, 1},
+      {"plain_use", plain_use, 1},
+      {"thousand_members_with_barrier", thousand_members_with_barrier, 1},
+      {NULL, NULL, 0},
+  };
+  return run_cases(count, arguments, cases);
+}

@@ -1,0 +1,541 @@
+// Signals while regions run: handlers run on threads of the program, calls are interrupted as usual, default
+// actions end the process with the right status, and the handlers of the program are not displaced.
+#include "check.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+
+static atomic_int handled;
+static atomic_int on_other_thread;
+static pid_t expected_thread;
+
+static void count_signal(int number) {
+  (void)number;
+  const int saved = errno;
+  atomic_fetch_add(&handled, 1);
+  if (thread_id() != expected_thread) {
+    atomic_fetch_add(&on_other_thread, 1);
+  }
+  errno = saved;
+}
+
+static void install(int number, void (*handler)(int), int flags) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  CHECK(sigaction(number, &action, NULL) == 0, "sigaction: %s", strerror(errno));
+}
+
+static void install_with_info(int number, void (*handler)(int, siginfo_t*, void*)) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO;
+  CHECK(sigaction(number, &action, NULL) == 0, "sigaction: %s", strerror(errno));
+}
+
+static void start_timer(__itimer_which_t which, long microseconds) {
+  struct itimerval timer;
+  timer.it_interval.tv_sec = 0;
+  timer.it_interval.tv_usec = microseconds;
+  timer.it_value = timer.it_interval;
+  CHECK(setitimer(which, &timer, NULL) == 0, "setitimer: %s", strerror(errno));
+}
+
+static void some_regions(int members) {
+  int present = 0;
+  long sum = 0;
+#pragma omp parallel num_threads(members) reduction(+ : sum)
+  {
+#pragma omp atomic
+    present += 1;
+#pragma omp barrier
+#pragma omp for schedule(dynamic)
+    for (int i = 0; i < 100; i++) {
+      sum += i;
+    }
+  }
+  CHECK_EQUAL(present, members, "members of a region");
+  CHECK_EQUAL(sum, 4950, "sum of a loop");
+  omp_set_max_active_levels(4);
+  present = 0;
+#pragma omp parallel num_threads(3)
+#pragma omp parallel num_threads(3)
+  {
+#pragma omp barrier
+#pragma omp atomic
+    present += 1;
+  }
+  CHECK_EQUAL(present, 9, "members of nested regions");
+}
+
+static void regions_for(double seconds) {
+  const double end = seconds_now() + seconds;
+  for (int i = 0; seconds_now() < end; i++) {
+    some_regions(1 + i % 12);
+  }
+}
+
+static void timer_handler_runs_on_main(void) {
+  expected_thread = thread_id();
+  some_regions(8);
+  install(SIGALRM, count_signal, SA_RESTART);
+  start_timer(ITIMER_REAL, 500);
+  regions_for(0.3 * repeats(1));
+  start_timer(ITIMER_REAL, 0);
+  CHECK(atomic_load(&handled) > 20, "only %d signals of a timer were handled", atomic_load(&handled));
+  CHECK_EQUAL(atomic_load(&on_other_thread), 0, "handlers that ran on a thread that is not the program's");
+}
+
+static void profile_timer(void) {
+  expected_thread = thread_id();
+  install(SIGPROF, count_signal, SA_RESTART);
+  start_timer(ITIMER_PROF, 1000);
+  regions_for(0.3 * repeats(1));
+  start_timer(ITIMER_PROF, 0);
+  CHECK(atomic_load(&handled) > 0, "no signal of the profile timer was handled");
+}
+
+static void signals_from_outside(void) {
+  expected_thread = thread_id();
+  install(SIGUSR1, count_signal, SA_RESTART);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    end_with_parent();
+    for (int i = 0; i < 300; i++) {
+      kill(parent, SIGUSR1);
+      sleep_seconds(0.001);
+    }
+    _exit(0);
+  }
+  regions_for(0.35);
+  expect_exit(wait_for_child(child, 10, "sender of signals"), 0, "sender of signals");
+  CHECK(atomic_load(&handled) > 20, "only %d of 300 signals were handled", atomic_load(&handled));
+  CHECK_EQUAL(atomic_load(&on_other_thread), 0, "handlers that ran on a thread that is not the program's");
+}
+
+static pthread_t main_thread;
+
+static void members_signal_main(void) {
+  expected_thread = thread_id();
+  main_thread = pthread_self();
+  install(SIGUSR1, count_signal, SA_RESTART);
+  for (int i = 0; i < repeats(20); i++) {
+    atomic_store(&handled, 0);
+#pragma omp parallel num_threads(8)
+    {
+      CHECK_EQUAL(pthread_kill(main_thread, SIGUSR1), 0, "pthread_kill of main");
+#pragma omp barrier
+    }
+    const double end = seconds_now() + 5;
+    while (atomic_load(&handled) == 0 && seconds_now() < end) {
+      sched_yield();
+    }
+    CHECK(atomic_load(&handled) > 0, "a signal for main was not handled");
+  }
+  CHECK_EQUAL(atomic_load(&on_other_thread), 0, "handlers of signals to main that ran elsewhere");
+}
+
+// A call of the master that blocks is interrupted, inside a region and outside.
+static void expect_interrupted_read(const char* where) {
+  int ends[2];
+  char byte;
+  CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno));
+  start_timer(ITIMER_REAL, 20000);
+  errno = 0;
+  const ssize_t got = read(ends[0], &byte, 1);
+  const int error = errno;
+  start_timer(ITIMER_REAL, 0);
+  CHECK(got == -1 && error == EINTR, "read %s gave %zd and '%s', must be interrupted", where, got,
+        strerror(error));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+static void blocking_call_is_interrupted(void) {
+  expected_thread = thread_id();
+  install(SIGALRM, count_signal, 0);
+  expect_interrupted_read("before any region");
+  some_regions(8);
+  expect_interrupted_read("after a region");
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp master
+    expect_interrupted_read("in the master of a region");
+#pragma omp barrier
+#pragma omp master
+    expect_interrupted_read("in the master after a barrier");
+  }
+  some_regions(8);
+}
+
+// The alternate signal stack that main has set stays main's.
+static char* alternate;
+enum { alternate_size = 65536 };
+static atomic_int outside_alternate;
+
+static void note_stack(int number) {
+  (void)number;
+  const char here = 0;
+  const uintptr_t address = (uintptr_t)&here;
+  if (address < (uintptr_t)alternate || address >= (uintptr_t)alternate + alternate_size) {
+    atomic_fetch_add(&outside_alternate, 1);
+  }
+  atomic_fetch_add(&handled, 1);
+}
+
+static void alternate_stack_of_main(void) {
+  alternate = malloc(alternate_size);
+  stack_t stack;
+  memset(&stack, 0, sizeof stack);
+  stack.ss_sp = alternate;
+  stack.ss_size = alternate_size;
+  CHECK(sigaltstack(&stack, NULL) == 0, "sigaltstack: %s", strerror(errno));
+  install(SIGUSR1, note_stack, SA_ONSTACK | SA_RESTART);
+  install(SIGALRM, note_stack, SA_ONSTACK | SA_RESTART);
+  for (int i = 0; i < repeats(20); i++) {
+    raise(SIGUSR1);
+#pragma omp parallel num_threads(8)
+    {
+#pragma omp master
+      raise(SIGUSR1);
+#pragma omp barrier
+#pragma omp master
+      raise(SIGUSR1);
+    }
+    stack_t now;
+    CHECK(sigaltstack(NULL, &now) == 0, "sigaltstack: %s", strerror(errno));
+    CHECK(now.ss_sp == (void*)alternate && !(now.ss_flags & SS_DISABLE), "main's signal stack was replaced");
+  }
+  CHECK(atomic_load(&handled) == 3 * repeats(20), "%d signals handled", atomic_load(&handled));
+  start_timer(ITIMER_REAL, 1000);
+  regions_for(0.2);
+  start_timer(ITIMER_REAL, 0);
+  CHECK_EQUAL(atomic_load(&outside_alternate), 0, "handlers that ran off the alternate stack");
+}
+
+// A signal that the program blocks everywhere stays pending until it is waited for.
+static void blocked_signal_stays_pending(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
+  CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0, "pthread_sigmask failed");
+  for (int i = 0; i < repeats(20); i++) {
+    some_regions(8);
+    kill(getpid(), SIGUSR2);
+    some_regions(8);
+    const struct timespec limit = {5, 0};
+    CHECK_EQUAL(sigtimedwait(&set, NULL, &limit), SIGUSR2, "signal that was waited for");
+    sigset_t now;
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    CHECK(sigismember(&now, SIGUSR2) == 1 && sigismember(&now, SIGUSR1) == 0, "the mask of main was changed");
+  }
+}
+
+// Default actions.
+static void regions_without_end(void) {
+  for (;;) {
+    regions_for(1);
+  }
+}
+
+static void members_sleep(void) {
+#pragma omp parallel num_threads(8)
+  {
+    if (omp_get_thread_num() == 5) {
+      sleep_seconds(1000);
+    }
+#pragma omp barrier
+  }
+}
+
+static int signal_to_send;
+
+static void send_after_a_while(pid_t child) {
+  sleep_seconds(0.3);
+  kill(child, signal_to_send);
+}
+
+static void default_action_ends_process(void) {
+  const char* situations[] = {"regions_without_end", "members_sleep"};
+  const int signals[] = {SIGINT, SIGTERM, SIGALRM, SIGQUIT};
+  for (int s = 0; s < 2; s++) {
+    for (int i = 0; i < 4; i++) {
+      signal_to_send = signals[i];
+      const struct Run run =
+          run_again(situations[s], (struct RunOptions){.while_running = send_after_a_while});
+      expect_signal(run.status, signals[i], situations[s]);
+      CHECK(run.errors[0] == 0, "a process ended by %s printed: %s", strsignal(signals[i]), run.errors);
+    }
+  }
+}
+
+static void stop_and_continue(pid_t child) {
+  for (int i = 0; i < 5; i++) {
+    sleep_seconds(0.03);
+    kill(child, SIGSTOP);
+    sleep_seconds(0.03);
+    kill(child, SIGCONT);
+  }
+}
+
+static void regions_half_second(void) {
+  regions_for(0.5);
+}
+
+static void stopped_and_continued(void) {
+  const struct Run run =
+      run_again("regions_half_second", (struct RunOptions){.while_running = stop_and_continue});
+  expect_exit(run.status, 0, "a process that was stopped and continued");
+}
+
+static void abort_in_member(void) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 6) {
+      abort();
+    }
+#pragma omp barrier
+  }
+}
+
+static void abort_ends_process(void) {
+  const struct Run run = run_again("abort_in_member", (struct RunOptions){.deadline_seconds = 10});
+  expect_signal(run.status, SIGABRT, "abort() in a member");
+}
+
+// Real segmentation faults: the program's handler is called, or the default action taken.
+static char* page;
+
+static void fault_handler_exits(int number, siginfo_t* info, void* context) {
+  (void)context;
+  _exit(number == SIGSEGV && info->si_addr == page ? 42 : 43);
+}
+
+static void map_page(void) {
+  page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(page != MAP_FAILED, "mmap: %s", strerror(errno));
+}
+
+static void fault_in_member(int member) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == member) {
+      *(volatile char*)page = 1;
+    }
+#pragma omp barrier
+  }
+}
+
+static void fault_handler_installed_first(void) {
+  map_page();
+  install_with_info(SIGSEGV, fault_handler_exits);
+  some_regions(4);
+  fault_in_member(3);
+}
+
+static void fault_handler_installed_later(void) {
+  map_page();
+  some_regions(4);
+  install_with_info(SIGSEGV, fault_handler_exits);
+  fault_in_member(7);
+}
+
+static void fault_handler_and_fault_in_master(void) {
+  map_page();
+  install_with_info(SIGSEGV, fault_handler_exits);
+  some_regions(4);
+  fault_in_member(0);
+}
+
+static void fault_handler_and_fault_outside(void) {
+  map_page();
+  install_with_info(SIGSEGV, fault_handler_exits);
+  some_regions(4);
+  *(volatile char*)page = 1;
+}
+
+static void fault_without_handler(void) {
+  map_page();
+  fault_in_member(5);
+}
+
+static void fault_outside_without_handler(void) {
+  map_page();
+  some_regions(5);
+  *(volatile char*)page = 1;
+}
+
+static void program_handles_its_faults(void) {
+  const char* handled_cases[] = {"fault_handler_installed_first", "fault_handler_installed_later",
+                                 "fault_handler_and_fault_in_master", "fault_handler_and_fault_outside"};
+  for (int i = 0; i < 4; i++) {
+    expect_exit(run_again(handled_cases[i], (struct RunOptions){.deadline_seconds = 10}).status, 42,
+                handled_cases[i]);
+  }
+  const char* plain_cases[] = {"fault_without_handler", "fault_outside_without_handler"};
+  for (int i = 0; i < 2; i++) {
+    const struct Run run = run_again(plain_cases[i], (struct RunOptions){.deadline_seconds = 10});
+    expect_signal(run.status, SIGSEGV, plain_cases[i]);
+    CHECK(!strstr(run.errors, "STACKSIZE"), "an ordinary fault was called a stack overflow: %s", run.errors);
+  }
+}
+
+// As a garbage collector's write barrier does it: the handler opens the page and the member goes on.
+static char* heap;
+
+static void open_page(int number, siginfo_t* info, void* context) {
+  (void)number;
+  (void)context;
+  const uintptr_t address = (uintptr_t)info->si_addr & ~(uintptr_t)4095;
+  if (address < (uintptr_t)heap || address >= (uintptr_t)heap + 64 * 4096) {
+    _exit(44);
+  }
+  mprotect((void*)address, 4096, PROT_READ | PROT_WRITE);
+  atomic_fetch_add(&handled, 1);
+}
+
+static void handler_repairs_fault(void) {
+  install_with_info(SIGSEGV, open_page);
+  for (int i = 0; i < repeats(10); i++) {
+    heap = mmap(NULL, 64 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(heap != MAP_FAILED, "mmap: %s", strerror(errno));
+    atomic_store(&handled, 0);
+#pragma omp parallel num_threads(16)
+    {
+      char* mine = heap + 4 * 4096 * omp_get_thread_num();
+      mine[0] = 1;
+      mine[4096] = 2;
+#pragma omp barrier
+      mine[2 * 4096] = 3;
+      mine[3 * 4096] = 4;
+      CHECK(mine[0] + mine[4096] + mine[2 * 4096] == 6, "what a member wrote after its faults is lost");
+    }
+    CHECK_EQUAL(atomic_load(&handled), 64, "faults repaired");
+    munmap(heap, 64 * 4096);
+  }
+}
+
+// Jumps inside one member.
+static void (*volatile jump)(jmp_buf, int) = longjmp;
+
+__attribute__((noinline)) static void leave_by_jump(jmp_buf target, int depth, int value) {
+  volatile char room[200];
+  room[0] = (char)depth;
+  if (depth > 0) {
+    leave_by_jump(target, depth - 1, value + room[0] - (char)depth);
+  } else {
+    jump(target, value);
+  }
+  room[1] = room[0];
+}
+
+__attribute__((noinline)) static int come_back(int value) {
+  jmp_buf target;
+  const int came = setjmp(target);
+  if (came == 0) {
+    leave_by_jump(target, 20, value);
+  }
+  return came;
+}
+
+static void jumps_in_members(void) {
+  for (int i = 0; i < repeats(20); i++) {
+#pragma omp parallel num_threads(16)
+    for (int round = 0; round < 5; round++) {
+      CHECK_EQUAL(come_back(100 + omp_get_thread_num()), 100 + omp_get_thread_num(), "value of longjmp");
+#pragma omp barrier
+    }
+  }
+}
+
+// A jump back over a barrier: the buffer was filled before the member was suspended.
+__attribute__((noinline)) static int jump_over_barriers(void) {
+  sigjmp_buf target;
+  volatile int rounds = 0;
+  if (sigsetjmp(target, 1) < 3) {
+    rounds = rounds + 1;
+  }
+#pragma omp barrier
+  if (rounds < 3) {
+    siglongjmp(target, rounds);
+  }
+  return rounds;
+}
+
+static void jump_back_over_barrier(void) {
+  for (int i = 0; i < repeats(20); i++) {
+#pragma omp parallel num_threads(16)
+    CHECK_EQUAL(jump_over_barriers(), 3, "rounds through sigsetjmp");
+  }
+}
+
+// Out of a handler, as an interpreter leaves a long computation.
+static sigjmp_buf way_out;
+static volatile sig_atomic_t armed;
+
+static void jump_out(int number) {
+  (void)number;
+  if (armed) {
+    armed = 0;
+    siglongjmp(way_out, 1);
+  }
+}
+
+static void jump_out_of_handler(void) {
+  install(SIGALRM, jump_out, 0);
+  for (int i = 0; i < repeats(10); i++) {
+    some_regions(8);
+    if (sigsetjmp(way_out, 1) == 0) {
+      armed = 1;
+      start_timer(ITIMER_REAL, 2000);
+      for (volatile unsigned long spin = 0; armed || spin < 1; spin++) {
+      }
+    }
+    start_timer(ITIMER_REAL, 0);
+    some_regions(8);
+  }
+}
+
+int main(int count, char** arguments) {
+  omp_set_dynamic(0);
+  const struct Case cases[] = {
+      {"timer_handler_runs_on_main", timer_handler_runs_on_main, 0},
+      {"profile_timer", profile_timer, 0},
+      {"signals_from_outside", signals_from_outside, 0},
+      {"members_signal_main", members_signal_main, 0},
+      {"blocking_call_is_interrupted", blocking_call_is_interrupted, 0},
+      {"alternate_stack_of_main", alternate_stack_of_main, 0},
+      {"blocked_signal_stays_pending", blocked_signal_stays_pending, 0},
+      {"default_action_ends_process", default_action_ends_process, 0},
+      {"stopped_and_continued", stopped_and_continued, 0},
+      {"abort_ends_process", abort_ends_process, 0},
+      {"program_handles_its_faults", program_handles_its_faults, 0},
+      {"handler_repairs_fault", handler_repairs_fault, 0},
+      {"jumps_in_members", jumps_in_members, 0},
+      {"jump_back_over_barrier", jump_back_over_barrier, 0},
+      {"jump_out_of_handler", jump_out_of_handler, 0},
+      {"regions_without_end", regions_without_end, 1},
+      {"members_sleep", members_sleep, 1},
+      {"regions_half_second", regions_half_second, 1},
+      {"abort_in_member", abort_in_member, 1},
+      {"fault_handler_installed_first", fault_handler_installed_first, 1},
+      {"fault_handler_installed_later", fault_handler_installed_later, 1},
+      {"fault_handler_and_fault_in_master", fault_handler_and_fault_in_master, 1},
+      {"fault_handler_and_fault_outside", fault_handler_and_fault_outside, 1},
+      {"fault_without_handler", fault_without_handler, 1},
+      {"fault_outside_without_handler", fault_outside_without_handler, 1},
+      {NULL, NULL, 0},
+  };
+  return run_cases(count, arguments, cases);
+}

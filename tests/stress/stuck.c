@@ -1,0 +1,199 @@
+// Members that wait for each other by means the runtime does not see: spinning on memory, pthread objects,
+// pipes. Programs do it (BLIS has a spinning barrier of its own), and each member is a thread, so they must
+// all go on.
+#include "check.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+// A barrier as numerical libraries write it: no pause, no system call.
+struct SpinningBarrier {
+  atomic_int arrived;
+  atomic_int sense;
+};
+
+static void spin_in(struct SpinningBarrier* barrier, int members) {
+  const int sense = atomic_load(&barrier->sense);
+  if (atomic_fetch_add(&barrier->arrived, 1) == members - 1) {
+    atomic_store(&barrier->arrived, 0);
+    atomic_store(&barrier->sense, !sense);
+  } else {
+    while (atomic_load_explicit(&barrier->sense, memory_order_acquire) == sense) {
+    }
+  }
+}
+
+static void spinning_barrier(void) {
+  for (int members = 2; members <= 8; members *= 2) {
+    struct SpinningBarrier barrier;
+    atomic_init(&barrier.arrived, 0);
+    atomic_init(&barrier.sense, 0);
+    int rounds = 0;
+#pragma omp parallel num_threads(members)
+    for (int i = 0; i < repeats(3); i++) {
+      spin_in(&barrier, members);
+#pragma omp atomic
+      rounds += 1;
+      spin_in(&barrier, members);
+      int seen;
+#pragma omp atomic read
+      seen = rounds;
+      CHECK(seen >= members * (i + 1), "%d rounds after a spinning barrier, must be %d", seen,
+            members * (i + 1));
+      spin_in(&barrier, members);
+    }
+    CHECK_EQUAL(rounds, members * repeats(3), "rounds");
+  }
+}
+
+static void spinning_barrier_in_nested_teams(void) {
+  omp_set_max_active_levels(4);
+  int done = 0;
+#pragma omp parallel num_threads(3)
+  {
+    struct SpinningBarrier barrier;
+    atomic_init(&barrier.arrived, 0);
+    atomic_init(&barrier.sense, 0);
+#pragma omp parallel num_threads(4)
+    {
+      spin_in(&barrier, 4);
+      spin_in(&barrier, 4);
+#pragma omp barrier
+      spin_in(&barrier, 4);
+#pragma omp atomic
+      done += 1;
+    }
+  }
+  CHECK_EQUAL(done, 12, "members");
+}
+
+// Point-to-point synchronisation by flags, as in a pipelined stencil.
+static void flags_between_members(void) {
+  enum { members = 8, rows = 5 };
+  atomic_int flags[members];
+  for (int i = 0; i < members; i++) {
+    atomic_init(&flags[i], 0);
+  }
+#pragma omp parallel num_threads(members)
+  {
+    const int mine = omp_get_thread_num();
+    for (int row = 1; row <= rows; row++) {
+      // Backwards: each waits for the member after it, which a runtime starts later.
+      if (mine < members - 1) {
+        while (atomic_load(&flags[mine + 1]) < row) {
+        }
+      }
+      atomic_store(&flags[mine], row);
+    }
+  }
+  CHECK_EQUAL(atomic_load(&flags[0]), rows, "rows of member 0");
+}
+
+static void yielding_to_the_kernel(void) {
+  struct SpinningBarrier barrier;
+  atomic_init(&barrier.arrived, 0);
+#pragma omp parallel num_threads(8)
+  {
+    atomic_fetch_add(&barrier.arrived, 1);
+    while (atomic_load(&barrier.arrived) < 8) {
+      sched_yield();
+    }
+  }
+}
+
+static void pthread_barrier_between_members(void) {
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, NULL, 8);
+#pragma omp parallel num_threads(8)
+  for (int i = 0; i < 5; i++) {
+    pthread_barrier_wait(&barrier);
+  }
+  pthread_barrier_destroy(&barrier);
+}
+
+static void pthread_condition_between_members(void) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  int arrived = 0;
+#pragma omp parallel num_threads(8)
+  {
+    pthread_mutex_lock(&mutex);
+    arrived++;
+    pthread_cond_broadcast(&condition);
+    while (arrived < 8) {
+      pthread_cond_wait(&condition, &mutex);
+    }
+    pthread_mutex_unlock(&mutex);
+  }
+  CHECK_EQUAL(arrived, 8, "members that arrived");
+}
+
+static void pipe_between_members(void) {
+  int ends[2];
+  CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno));
+#pragma omp parallel num_threads(8)
+  {
+    char byte = 0;
+    if (omp_get_thread_num() < 7) {
+      CHECK(read(ends[0], &byte, 1) == 1 && byte == 'x', "read: %s", strerror(errno));
+    } else {
+      for (int i = 0; i < 7; i++) {
+        CHECK(write(ends[1], "x", 1) == 1, "write: %s", strerror(errno));
+      }
+    }
+  }
+  close(ends[0]);
+  close(ends[1]);
+}
+
+// A mutex that a member holds while it is suspended at a scheduling point.
+static void mutex_held_at_a_scheduling_point(void) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  omp_set_max_active_levels(4);
+  int count = 0;
+#pragma omp parallel num_threads(8)
+  {
+    pthread_mutex_lock(&mutex);
+    int here = 0;
+#pragma omp parallel num_threads(4) reduction(+ : here)
+    {
+#pragma omp barrier
+      here += 1;
+    }
+    count += here;
+    pthread_mutex_unlock(&mutex);
+  }
+  CHECK_EQUAL(count, 32, "members of regions under a mutex");
+}
+
+static void iterations_that_wait_for_each_other(void) {
+  atomic_int arrived;
+  atomic_init(&arrived, 0);
+#pragma omp parallel num_threads(4)
+  {
+#pragma omp for schedule(static, 1)
+    for (int i = 0; i < 4; i++) {
+      atomic_fetch_add(&arrived, 1);
+      while (atomic_load(&arrived) < 4) {
+      }
+    }
+  }
+}
+
+int main(int count, char** arguments) {
+  omp_set_dynamic(0);
+  const struct Case cases[] = {
+      {"spinning_barrier", spinning_barrier, 0},
+      {"spinning_barrier_in_nested_teams", spinning_barrier_in_nested_teams, 0},
+      {"flags_between_members", flags_between_members, 0},
+      {"yielding_to_the_kernel", yielding_to_the_kernel, 0},
+      {"pthread_barrier_between_members", pthread_barrier_between_members, 0},
+      {"pthread_condition_between_members", pthread_condition_between_members, 0},
+      {"pipe_between_members", pipe_between_members, 0},
+      {"mutex_held_at_a_scheduling_point", mutex_held_at_a_scheduling_point, 0},
+      {"iterations_that_wait_for_each_other", iterations_that_wait_for_each_other, 0},
+      {NULL, NULL, 0},
+  };
+  return run_cases(count, arguments, cases);
+}

@@ -1,0 +1,111 @@
+// In a forked child weft starts afresh: units run at once, whatever the parent was doing.
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "core/sync/barrier.h"
+#include "core/sync/mutex.h"
+#include "support.h"
+
+namespace weft::test {
+namespace {
+
+class Fork : public CoreTest {
+ protected:
+  void SetUp() override {
+    if (thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer lets no forked child start threads";
+  }
+};
+
+// Runs units of all kinds; true if all came to their end.
+bool units_run() {
+  std::atomic<unsigned> run{0};
+  core::Barrier barrier(10);
+  core::Mutex mutex;
+  {
+    Jobs jobs;
+    for (int number = 0; number < 10; ++number)
+      jobs.start([&] {
+        core::yield();
+        barrier.arrive_and_wait();
+        mutex.lock();
+        ++run;
+        mutex.unlock();
+      });
+    std::thread([&] {
+      Jobs of_another;
+      of_another.start([&] { ++run; });
+    }).join();
+  }
+  return run.load() == 11;
+}
+
+// Exit status of a child that runs `body`; -1 if it did not exit by itself within 20 s.
+int in_child(const std::function<bool()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(Fork, ChildRunsUnitsAfterTheParentHas) {
+  for (unsigned round = 0; round < scaled(10); ++round) {
+    ASSERT_TRUE(units_run());
+    EXPECT_EQ(in_child(units_run), 0);
+  }
+  ASSERT_TRUE(units_run());
+}
+
+TEST_F(Fork, ChildOfAThreadThatNeverEntered) {
+  ASSERT_TRUE(units_run());
+  std::thread([] { EXPECT_EQ(in_child(units_run), 0); }).join();
+}
+
+TEST_F(Fork, ChildOfTheChild) {
+  EXPECT_EQ(in_child([] { return units_run() && in_child(units_run) == 0 && units_run(); }), 0);
+}
+
+// While workers search, sleep, map stacks, start KLTs and hold the locks of the core.
+TEST_F(Fork, WhileOthersAreBusy) {
+  if (address_sanitizer) GTEST_SKIP() << "AddressSanitizer's allocator does not survive a fork beside busy threads";
+  std::atomic<bool> over{false};
+  std::vector<std::thread> busy;
+  for (int number = 0; number < 3; ++number)
+    busy.emplace_back([&] {
+      while (!over) units_run();
+    });
+  for (unsigned round = 0; round < scaled(30); ++round) EXPECT_EQ(in_child(units_run), 0) << "round " << round;
+  over = true;
+  for (std::thread& thread : busy) thread.join();
+}
+
+// A unit forks, on whichever KLT and identity it runs: the child uses weft from there.
+TEST_F(Fork, FromAUnit) {
+  std::atomic<int> status[4];
+  Jobs jobs;
+  for (auto& one : status)
+    jobs.start([&one] {
+      core::yield();
+      one = in_child(units_run);
+    });
+  jobs.join();
+  for (auto& one : status) EXPECT_EQ(one.load(), 0);
+}
+
+TEST_F(Fork, ThreadsOfTheParentArePresentAgainInTheChild) {
+  ASSERT_TRUE(units_run());
+  EXPECT_EQ(in_child([] {
+              if (status_value("Threads") != 1) return false;
+              if (!units_run()) return false;
+              return core::runtime.workers == 1 || eventually([] { return status_value("Threads") >= 2; });
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace weft::test

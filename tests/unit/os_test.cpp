@@ -1,0 +1,300 @@
+// src/os: futex, CPUs, stacks, KLTs; and src/arch's thread pointer.
+#include <csignal>
+#include <cerrno>
+#include <fcntl.h>
+#include <sched.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "arch/thread_pointer.h"
+#include "core/stack.h"
+#include "os/barrier.h"
+#include "os/clock.h"
+#include "os/cpus.h"
+#include "os/futex.h"
+#include "os/klt.h"
+#include "os/stack_memory.h"
+#include "support.h"
+
+namespace weft::test {
+namespace {
+
+TEST(Futex, WakesASleeper) {
+  std::atomic<std::uint32_t> word{1};
+  std::thread sleeper([&] {
+    while (word.load() == 1) os::futex_wait(word, 1);
+  });
+  nap(std::chrono::milliseconds(20));
+  word = 0;
+  os::futex_wake(word, 1);
+  sleeper.join();
+}
+
+TEST(Futex, DoesNotSleepOnAnotherValueAndKeepsErrno) {
+  std::atomic<std::uint32_t> word{1};
+  errno = 1234;
+  os::futex_wait(word, 2);
+  EXPECT_EQ(errno, 1234);
+  os::futex_wake(word, 1);
+  EXPECT_EQ(errno, 1234);
+}
+
+TEST(Futex, SleepsNoLongerThanAsked) {
+  std::atomic<std::uint32_t> word{1};
+  errno = 1234;
+  const std::uint64_t began = os::now_ns();
+  os::futex_wait_for(word, 1, 2000000);
+  const std::uint64_t slept = os::now_ns() - began;
+  EXPECT_GE(slept, 2000000U);
+  EXPECT_LT(slept, 10000000000U);
+  EXPECT_EQ(errno, 1234);
+  os::futex_wait_for(word, 2, UINT64_MAX);  // another value: does not sleep
+}
+
+TEST(Cpus, FollowTheAffinityMask) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(os::cpus_in_affinity_mask(), CPU_COUNT(&before));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(os::cpus_in_affinity_mask(), 1);
+  EXPECT_EQ(os::usable_cpus(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_GE(os::usable_cpus(), 1);
+  EXPECT_LE(os::usable_cpus(), os::cpus_in_affinity_mask());
+}
+
+// Writes `text` to `path`; false if it cannot be written.
+bool write_file(const std::string& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  close(file);
+  return written;
+}
+
+std::string own_group() {
+  char text[4096];
+  const int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+  const ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  if (length <= 0) return "";
+  const std::string all(text, static_cast<std::size_t>(length));
+  const std::size_t line = all.find("0::/");
+  if (line == std::string::npos) return "";
+  return all.substr(line + 3, all.find('\n', line) - line - 3);
+}
+
+enum : int { cannot_mount = 77, quota_base = 10 };
+
+// In a child with mounts of its own, /sys/fs/cgroup is a folder that this test has written.
+[[noreturn]] void quota_child(const std::string& outer, const std::string& inner) {
+  if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", "/sys/fs/cgroup", "tmpfs", 0, nullptr) != 0)
+    _exit(cannot_mount);
+  std::string folder = "/sys/fs/cgroup";
+  write_file(folder + "/cgroup.controllers", "cpu\n");
+  const std::string group = own_group();
+  if (!outer.empty()) write_file(folder + "/cpu.max", outer);
+  for (std::size_t slash = 0; slash != std::string::npos && group != "/";) {
+    slash = group.find('/', slash + 1);
+    mkdir((folder + group.substr(0, slash)).c_str(), 0755);
+  }
+  if (!inner.empty() && group != "/") write_file(folder + group + "/cpu.max", inner);
+  errno = 1234;
+  const int quota = os::cpus_in_cgroup_quota();
+  _exit(errno == 1234 ? quota_base + quota : 1);
+}
+
+int quota_with(const std::string& outer, const std::string& inner) {
+  const pid_t child = fork();
+  if (child == 0) quota_child(outer, inner);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Cpus, CutByTheCgroupQuota) {
+  if (thread_sanitizer) GTEST_SKIP() << "forks";
+  if (own_group().empty()) GTEST_SKIP() << "no cgroup v2";
+  if (quota_with("", "") == cannot_mount) GTEST_SKIP() << "may not mount";
+  EXPECT_EQ(quota_with("", ""), quota_base + 0);
+  EXPECT_EQ(quota_with("max 100000\n", ""), quota_base + 0);
+  EXPECT_EQ(quota_with("100000 100000\n", ""), quota_base + 1);
+  EXPECT_EQ(quota_with("150000 100000\n", ""), quota_base + 2) << "rounded up";
+  EXPECT_EQ(quota_with("1000 100000\n", ""), quota_base + 1);
+  EXPECT_EQ(quota_with("rubbish\n", ""), quota_base + 0);
+  EXPECT_EQ(quota_with("100000\n", ""), quota_base + 0) << "no period";
+  EXPECT_EQ(quota_with("-5 100000\n", ""), quota_base + 0);
+  EXPECT_EQ(quota_with("300000 0\n", ""), quota_base + 0);
+  if (own_group() == "/") return;
+  EXPECT_EQ(quota_with("", "300000 100000\n"), quota_base + 3);
+  EXPECT_EQ(quota_with("200000 100000\n", "300000 100000\n"), quota_base + 2) << "the least of the path";
+  EXPECT_EQ(quota_with("300000 100000\n", "max 100000\n"), quota_base + 3);
+}
+
+TEST(StackMemory, IsUsableWithAGuardBelow) {
+  for (const std::size_t size : {std::size_t{16} << 10U, std::size_t{1} << 20U}) {
+    const os::StackMemory memory = os::map_stack(size);
+    ASSERT_NE(memory.low, nullptr);
+    EXPECT_EQ(memory.size, size);
+    EXPECT_GT(memory.guard, 0U);
+    memory.low[0] = 1;
+    memory.low[size - 1] = 1;
+    // A guard lets the kernel neither read nor write on the process's behalf.
+    const int pipe_end = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    EXPECT_EQ(write(ends[1], memory.low - 1, 1), -1) << "the byte below the stack can be read";
+    EXPECT_EQ(write(ends[1], memory.low - memory.guard, 1), -1);
+    EXPECT_EQ(write(ends[1], memory.low, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+    close(pipe_end);
+    os::unmap_stack(memory);
+  }
+}
+
+TEST(StackMemory, TooMuchIsRefused) {
+  errno = 1234;
+  EXPECT_EQ(os::map_stack(std::size_t{1} << 50U).low, nullptr);
+  EXPECT_EQ(errno, 1234);
+}
+
+// More stacks than vm.max_map_count has mappings for: each has its guard all the same.
+TEST(StackMemory, EveryOneOfManyHasAGuard) {
+  const unsigned count = core::sanitizer::active ? 1000 : 40000;
+  std::vector<os::StackMemory> all;
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  unsigned without = 0;
+  for (unsigned number = 0; number < count; ++number) {
+    const os::StackMemory memory = os::map_stack(16U << 10U);
+    if (memory.low == nullptr) break;  // refused is right; unguarded is not
+    all.push_back(memory);
+    if (write(ends[1], memory.low - 1, 1) != -1) ++without;
+  }
+  close(ends[0]);
+  close(ends[1]);
+  EXPECT_EQ(without, 0U) << "of " << all.size() << " stacks have no guard";
+  for (const os::StackMemory& memory : all) os::unmap_stack(memory);
+}
+
+TEST(StackMemory, DefaultSizeIsSane) {
+  EXPECT_GE(os::default_stack_size(), 64U << 10U);
+}
+
+TEST(StackCache, GivesBackWhatItWasGiven) {
+  core::StackCache cache;
+  core::Stack* stack = cache.take(100000);
+  EXPECT_GE(stack->size(), 100000U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(stack->top()) % 64, 0U);
+  EXPECT_TRUE(stack->guard_holds(stack->memory.low - 1));
+  EXPECT_FALSE(stack->guard_holds(stack->memory.low));
+  EXPECT_FALSE(stack->guard_holds(stack->memory.low - stack->memory.guard - 1));
+  cache.give(stack);
+  EXPECT_EQ(cache.take(100000), stack);
+  EXPECT_NE(cache.take(100), stack) << "of another size";
+  cache.give(stack);
+}
+
+TEST(StackCacheDeathTest, MoreThanThereIsEndsWithOneLine) {
+  if (core::sanitizer::active) GTEST_SKIP();
+  core::StackCache cache;
+  EXPECT_EXIT(cache.take(std::size_t{1} << 46U), ::testing::ExitedWithCode(1), "^weft: no memory for a stack of .* KiB");
+  EXPECT_EXIT(cache.take(std::size_t{1} << 60U), ::testing::ExitedWithCode(1), "^weft: no memory for a stack of .* KiB");
+  EXPECT_EXIT(cache.take(SIZE_MAX), ::testing::ExitedWithCode(1), "^weft: no memory for a stack of .* KiB");
+}
+
+sigset_t mask_seen;
+std::atomic<bool> mask_is_there{false};
+
+TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
+  mask_is_there = false;
+  ASSERT_EQ(os::start_klt(
+                [](void*) -> void* {
+                  pthread_sigmask(SIG_SETMASK, nullptr, &mask_seen);
+                  mask_is_there = true;
+                  return nullptr;
+                },
+                nullptr, 64 * 1024, os::Signals::of_its_work),
+            0);
+  ASSERT_TRUE(eventually([] { return mask_is_there.load(); }));
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD, SIGALRM, SIGPIPE})
+    EXPECT_EQ(sigismember(&mask_seen, signal), 1) << signal;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF})
+    EXPECT_EQ(sigismember(&mask_seen, signal), 0) << signal;
+  mask_is_there = false;
+  ASSERT_EQ(os::start_klt(
+                [](void*) -> void* {
+                  pthread_sigmask(SIG_SETMASK, nullptr, &mask_seen);
+                  mask_is_there = true;
+                  return nullptr;
+                },
+                nullptr, 64 * 1024, os::Signals::none),
+            0);
+  ASSERT_TRUE(eventually([] { return mask_is_there.load(); }));
+  for (const int signal : {SIGSEGV, SIGPROF, SIGVTALRM, SIGTERM}) EXPECT_EQ(sigismember(&mask_seen, signal), 1) << signal;
+  sigset_t own;
+  pthread_sigmask(SIG_SETMASK, nullptr, &own);
+  EXPECT_EQ(sigismember(&own, SIGTERM), 0) << "the starter's own mask is as before";
+}
+
+TEST(ThreadPointer, IsThatOfLibc) {
+  EXPECT_EQ(arch::thread_pointer(), reinterpret_cast<void*>(pthread_self()));
+  std::thread([] { EXPECT_EQ(arch::thread_pointer(), reinterpret_cast<void*>(pthread_self())); }).join();
+}
+
+TEST(ThreadPointer, WordIsPerThread) {
+  void* before = arch::thread_word();
+  std::thread([] {
+    EXPECT_EQ(arch::thread_word(), nullptr);
+    int mark = 0;
+    arch::set_thread_word(&mark);
+    EXPECT_EQ(arch::thread_word(), &mark);
+    EXPECT_EQ(*arch::thread_word_of(arch::thread_pointer()), &mark);
+    arch::set_thread_word(nullptr);
+  }).join();
+  EXPECT_EQ(arch::thread_word(), before);
+}
+
+// Store-then-load on both sides: never may both sides miss the other's store.
+TEST(Barrier, LightAndHeavyFenceArePartners) {
+  os::register_membarrier();
+  const unsigned rounds = core::sanitizer::active ? 1000 : 20000;
+  std::atomic<unsigned> light_round{0}, heavy_round{0};
+  std::atomic<unsigned> x{0}, y{0};
+  unsigned seen_by_light = 0;
+  unsigned both_missed = 0;
+  std::thread light([&] {
+    for (unsigned round = 1; round <= rounds; ++round) {
+      while (heavy_round.load(std::memory_order_acquire) != round) std::this_thread::yield();
+      for (unsigned spin = round % 256 * 16; spin > 0; --spin) arch::relax();  // into the membarrier
+      x.store(round, std::memory_order_relaxed);
+      os::light_fence();
+      seen_by_light = y.load(std::memory_order_relaxed);
+      light_round.store(round, std::memory_order_release);
+    }
+  });
+  for (unsigned round = 1; round <= rounds; ++round) {
+    heavy_round.store(round, std::memory_order_release);
+    y.store(round, std::memory_order_relaxed);
+    os::heavy_fence();
+    const unsigned seen_by_heavy = x.load(std::memory_order_relaxed);
+    while (light_round.load(std::memory_order_acquire) != round) std::this_thread::yield();
+    if (seen_by_heavy != round && seen_by_light != round) ++both_missed;
+  }
+  light.join();
+  EXPECT_EQ(both_missed, 0U);
+}
+
+}  // namespace
+}  // namespace weft::test

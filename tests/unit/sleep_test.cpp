@@ -1,0 +1,161 @@
+// The head of src/core/scheduler.cpp: idle workers sleep, and no wake-up is lost.
+#include <pthread.h>
+#include <thread>
+#include <vector>
+
+#include "core/sync/semaphore.h"
+#include "support.h"
+
+namespace weft::test {
+namespace {
+
+struct Sleep : CoreTest {};
+
+void wake_everybody() {
+  std::atomic<unsigned> run{0};
+  Jobs jobs;
+  for (unsigned number = 0; number < 4 * core::runtime.workers; ++number)
+    jobs.start([&run] {
+      ++run;
+      nap(std::chrono::microseconds(200));
+    });
+}
+
+TEST_F(Sleep, AnIdleProcessUsesNoCpu) {
+  wake_everybody();
+  nap(std::chrono::milliseconds(100));
+  const unsigned long long before = process_cpu_time();
+  nap(std::chrono::seconds(1));
+  EXPECT_LT(process_cpu_time() - before, 20ULL * 1000 * 1000) << "ns of CPU time in one idle second";
+}
+
+TEST_F(Sleep, ARootThatWaitsUsesNoCpu) {
+  core::Semaphore semaphore;
+  std::thread waiter([&] { semaphore.acquire(); });
+  nap(std::chrono::milliseconds(100));
+  const unsigned long long before = process_cpu_time();
+  nap(std::chrono::seconds(1));
+  EXPECT_LT(process_cpu_time() - before, 20ULL * 1000 * 1000);
+  semaphore.release();
+  waiter.join();
+}
+
+// One unit, started by a thread that then does not help: a sleeper must be woken for it, every time.
+TEST_F(Sleep, AUnitWakesASleeper) {
+  core::worker_here();
+  if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
+  const unsigned rounds = scaled(4000);
+  std::uint32_t random = 1;
+  for (unsigned round = 0; round < rounds; ++round) {
+    std::atomic<bool> ran{false};
+    core::Unit unit;
+    struct Mark {
+      static void set(void* argument) { static_cast<std::atomic<bool>*>(argument)->store(true); }
+    };
+    core::make_joinable(unit, Mark::set, &ran);
+    random = random * 1664525U + 1013904223U;
+    // Around the moment at which the worker of the round before goes to sleep.
+    if (round % 4 == 0)
+      nap(std::chrono::microseconds((random >> 16U) % 200));
+    else
+      for (unsigned spin = (random >> 16U) % 4096; spin > 0; --spin) arch::relax();
+    core::start(unit);
+    ASSERT_TRUE(eventually_spinning([&] { return ran.load(); })) << "lost in round " << round;
+    core::join(unit);
+  }
+}
+
+// Units that wait for one another without yielding: each needs a KLT of its own. As many as there are
+// workers to be woken must run at the same time, however the units were published.
+struct Rendezvous {
+  explicit Rendezvous(unsigned wanted) : size(wanted) {}
+  void meet() {
+    ++here;
+    if (!eventually_spinning([this] { return here.load() >= size; }, std::chrono::seconds(5))) failed = true;
+  }
+  const unsigned size;
+  std::atomic<unsigned> here{0};
+  std::atomic<bool> failed{false};
+};
+
+unsigned others() { return std::min(core::runtime.workers - 1, 7U); }
+
+TEST_F(Sleep, ABurstOfStartsWakesAsManyAsItNeeds) {
+  core::worker_here();
+  if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
+  for (unsigned round = 0; round < scaled(300); ++round) {
+    Rendezvous rendezvous(others());
+    Jobs jobs;
+    for (unsigned number = 0; number < others(); ++number) jobs.start([&] { rendezvous.meet(); });
+    ASSERT_TRUE(eventually_spinning([&] { return rendezvous.here.load() >= others(); }))
+        << "only " << rendezvous.here.load() << " of " << others() << " run, in round " << round;
+    jobs.join();
+    ASSERT_FALSE(rendezvous.failed);
+    if (round % 8 == 0) nap(std::chrono::microseconds(500));
+  }
+}
+
+// Bug: a worker took all units of its inbox into its own deque and told nobody.
+TEST_F(Sleep, ABurstOfResumesWakesAsManyAsItNeeds) {
+  core::worker_here();
+  if (core::runtime.workers < 3) GTEST_SKIP() << "needs two workers besides the root";
+  for (unsigned round = 0; round < scaled(300); ++round) {
+    const unsigned size = others();
+    Rendezvous rendezvous(size);
+    std::vector<std::atomic<core::Unit*>> places(size);
+    Jobs jobs;
+    // All suspended on one worker, so that all are resumed into one inbox.
+    core::Unit& starter = jobs.start([&] {
+      for (auto& place : places)
+        jobs.start([&] {
+          suspend_in(place);
+          rendezvous.meet();
+        });
+      for (auto& place : places)
+        while (place.load() == nullptr) core::yield();
+    });
+    core::join(starter);
+    core::Unit* chain = nullptr;
+    for (auto& place : places) {
+      core::Unit* unit = place.exchange(nullptr);
+      unit->next = chain;
+      chain = unit;
+    }
+    if (round % 2 == 0) nap(std::chrono::microseconds(round % 7 * 40));
+    core::resume_all(chain);
+    ASSERT_TRUE(eventually_spinning([&] { return rendezvous.here.load() >= size; }))
+        << "only " << rendezvous.here.load() << " of " << size << " run, in round " << round;
+    jobs.join();
+    ASSERT_FALSE(rendezvous.failed);
+  }
+}
+
+// Work that is published while a searcher that the publisher relies on finds something else.
+TEST_F(Sleep, TwoPublishersAtOnce) {
+  core::worker_here();
+  if (core::runtime.workers < 3) GTEST_SKIP() << "needs two workers besides the root";
+  const unsigned rounds = scaled(3000);
+  std::atomic<unsigned> round_of[2] = {};
+  std::atomic<unsigned> lost{0};
+  const auto publisher = [&](unsigned mine) {
+    for (unsigned round = 1; round <= rounds && lost == 0; ++round) {
+      round_of[mine] = round;
+      while (round_of[1 - mine].load() < round && lost == 0) std::this_thread::yield();
+      std::atomic<bool> ran{false};
+      core::Unit unit;
+      core::make_joinable(
+          unit, [](void* argument) { static_cast<std::atomic<bool>*>(argument)->store(true); }, &ran);
+      for (unsigned spin = round * (7 + mine * 4) % 512; spin > 0; --spin) arch::relax();
+      core::start(unit);
+      if (!eventually_spinning([&] { return ran.load(); })) ++lost;
+      core::join(unit);
+    }
+  };
+  std::thread other([&] { publisher(1); });
+  publisher(0);
+  other.join();
+  EXPECT_EQ(lost.load(), 0U);
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,351 @@
+// src/core/sync and the parking lot, between ULTs and roots.
+#include <thread>
+#include <vector>
+
+#include "core/parking_lot.h"
+#include "core/sync/barrier.h"
+#include "core/sync/condition.h"
+#include "core/sync/mutex.h"
+#include "core/sync/semaphore.h"
+#include "support.h"
+
+namespace weft::test {
+namespace {
+
+struct SyncTest : CoreTest {};
+
+// The same closure in `units` ULTs and in `roots` threads of the program.
+void in_both(unsigned units, unsigned roots, const std::function<void(unsigned)>& body) {
+  Jobs jobs;
+  std::vector<std::thread> threads;
+  for (unsigned number = 0; number < roots; ++number) threads.emplace_back([&body, number] { body(number); });
+  for (unsigned number = 0; number < units; ++number) jobs.start([&body, number, roots] { body(roots + number); });
+  jobs.join();
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(SyncTest, MutexExcludes) {
+  core::Mutex mutex;
+  const unsigned rounds = scaled(2000);
+  unsigned count = 0;
+  std::atomic<unsigned> inside{0};
+  std::atomic<unsigned> wrong{0};
+  in_both(16, 4, [&](unsigned) {
+    for (unsigned round = 0; round < rounds; ++round) {
+      mutex.lock();
+      if (inside.fetch_add(1) != 0) ++wrong;
+      ++count;
+      if (round % 16 == 0) core::yield();  // held across a switch
+      inside.fetch_sub(1);
+      mutex.unlock();
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_EQ(count, 20 * rounds);
+  EXPECT_TRUE(mutex.try_lock());
+  EXPECT_FALSE(mutex.try_lock());
+  mutex.unlock();
+}
+
+// Freed by whoever holds it last, as POSIX allows: unlock() must not touch it after it is free.
+TEST_F(SyncTest, MutexMayBeFreedByTheLastHolder) {
+  struct Guarded {
+    core::Mutex mutex;
+    unsigned users = 2;
+  };
+  for (unsigned round = 0; round < scaled(2000); ++round) {
+    auto guarded = new Guarded;
+    const auto leave = [guarded] {
+      guarded->mutex.lock();
+      const bool last = --guarded->users == 0;
+      if (!last) core::yield();
+      guarded->mutex.unlock();
+      if (last) {
+        guarded->mutex.~Mutex();
+        std::fill_n(reinterpret_cast<unsigned char*>(guarded), sizeof *guarded, static_cast<unsigned char>(0x55));
+        operator delete(guarded);
+      }
+    };
+    Jobs jobs;
+    jobs.start(leave);
+    jobs.start(leave);
+  }
+}
+
+// Ping-pong: each wake-up that is lost stops the game.
+void ping_pong(const std::function<void(const std::function<void()>&, const std::function<void()>&)>& both,
+               unsigned rounds) {
+  core::Mutex mutex;
+  core::Condition changed;
+  unsigned turn = 0;
+  const auto player = [&](unsigned mine) {
+    for (unsigned round = 0; round < rounds; ++round) {
+      mutex.lock();
+      while (turn % 2 != mine) changed.wait(mutex);
+      ++turn;
+      mutex.unlock();
+      changed.notify_one();
+    }
+  };
+  both([&] { player(0); }, [&] { player(1); });
+  EXPECT_EQ(turn, 2 * rounds);
+}
+
+TEST_F(SyncTest, PingPongOfTwoUnits) {
+  ping_pong(
+      [](const auto& one, const auto& other) {
+        Jobs jobs;
+        jobs.start(one);
+        jobs.start(other);
+      },
+      scaled(20000));
+}
+
+TEST_F(SyncTest, PingPongOfUnitAndRoot) {
+  ping_pong(
+      [](const auto& one, const auto& other) {
+        Jobs jobs;
+        jobs.start(one);
+        other();
+      },
+      scaled(20000));
+}
+
+TEST_F(SyncTest, PingPongOfTwoRoots) {
+  ping_pong(
+      [](const auto& one, const auto& other) {
+        std::thread thread(one);
+        other();
+        thread.join();
+      },
+      scaled(5000));
+}
+
+TEST_F(SyncTest, BoundedBufferOnConditions) {
+  core::Mutex mutex;
+  core::Condition not_full, not_empty;
+  unsigned held = 0;
+  const unsigned most = 3;
+  const unsigned rounds = scaled(2000);
+  std::atomic<unsigned> taken{0};
+  in_both(8, 4, [&](unsigned number) {
+    for (unsigned round = 0; round < rounds; ++round) {
+      mutex.lock();
+      if (number % 2 == 0) {
+        while (held == most) not_full.wait(mutex);
+        ++held;
+        mutex.unlock();
+        not_empty.notify_one();
+      } else {
+        while (held == 0) not_empty.wait(mutex);
+        --held;
+        mutex.unlock();
+        not_full.notify_one();
+        ++taken;
+      }
+    }
+  });
+  EXPECT_EQ(held, 0U);
+  EXPECT_EQ(taken.load(), 6 * rounds);
+}
+
+TEST_F(SyncTest, NotifyAllReleasesEverybody) {
+  for (unsigned round = 0; round < scaled(100); ++round) {
+    core::Mutex mutex;
+    core::Condition changed;
+    bool open = false;
+    std::atomic<unsigned> waiting{0};
+    std::atomic<unsigned> through{0};
+    Jobs jobs;
+    for (int number = 0; number < 20; ++number)
+      jobs.start([&] {
+        mutex.lock();
+        ++waiting;
+        while (!open) changed.wait(mutex);
+        mutex.unlock();
+        ++through;
+      });
+    while (waiting.load() != 20) core::yield();
+    mutex.lock();
+    open = true;
+    mutex.unlock();
+    changed.notify_all();
+    jobs.join();
+    EXPECT_EQ(through.load(), 20U);
+  }
+}
+
+TEST_F(SyncTest, NotifyWithoutWaitersIsNothing) {
+  core::Condition condition;
+  condition.notify_one();
+  condition.notify_all();
+  EXPECT_EQ(core::unpark(&condition), 0U);
+}
+
+TEST_F(SyncTest, SemaphoreCounts) {
+  core::Semaphore semaphore(2);
+  EXPECT_TRUE(semaphore.try_acquire());
+  EXPECT_TRUE(semaphore.try_acquire());
+  EXPECT_FALSE(semaphore.try_acquire());
+  semaphore.release(0);
+  EXPECT_FALSE(semaphore.try_acquire());
+  semaphore.release();
+  semaphore.acquire();
+  EXPECT_FALSE(semaphore.try_acquire());
+}
+
+TEST_F(SyncTest, SemaphoreLosesNoPermit) {
+  core::Semaphore permits(3);
+  std::atomic<int> inside{0};
+  std::atomic<unsigned> too_many{0};
+  in_both(16, 4, [&](unsigned number) {
+    for (unsigned round = 0; round < scaled(1000); ++round) {
+      permits.acquire();
+      if (++inside > 3) ++too_many;
+      if ((round + number) % 8 == 0) core::yield();
+      --inside;
+      permits.release();
+    }
+  });
+  EXPECT_EQ(too_many.load(), 0U);
+  for (int permit = 0; permit < 3; ++permit) EXPECT_TRUE(permits.try_acquire());
+  EXPECT_FALSE(permits.try_acquire());
+}
+
+TEST_F(SyncTest, SemaphoreReleasesManyAtOnce) {
+  for (unsigned round = 0; round < scaled(200); ++round) {
+    core::Semaphore semaphore;
+    Jobs jobs;
+    for (int number = 0; number < 10; ++number) jobs.start([&] { semaphore.acquire(); });
+    for (unsigned step = 0; step < round % 4; ++step) core::yield();
+    semaphore.release(10);
+  }
+}
+
+// Hand-over and back: the semaphore of the other side is all that each has.
+TEST_F(SyncTest, SemaphorePingPong) {
+  core::Semaphore there, back;
+  const unsigned rounds = scaled(20000);
+  unsigned value = 0;
+  Jobs jobs;
+  jobs.start([&] {
+    for (unsigned round = 0; round < rounds; ++round) {
+      there.acquire();
+      ++value;
+      back.release();
+    }
+  });
+  for (unsigned round = 0; round < rounds; ++round) {
+    there.release();
+    back.acquire();
+    ASSERT_EQ(value, round + 1);
+  }
+}
+
+TEST_F(SyncTest, BarrierOfOneNeverWaits) {
+  core::Barrier barrier(1);
+  for (int round = 0; round < 10; ++round) EXPECT_TRUE(barrier.arrive_and_wait());
+}
+
+TEST_F(SyncTest, BarrierSeparatesRounds) {
+  const unsigned parties = 20;
+  const unsigned rounds = scaled(500);
+  core::Barrier barrier(parties);
+  std::vector<std::atomic<unsigned>> reached(parties);
+  std::atomic<unsigned> wrong{0};
+  std::atomic<unsigned> last{0};
+  in_both(parties - 2, 2, [&](unsigned number) {
+    for (unsigned round = 1; round <= rounds; ++round) {
+      reached[number].store(round, std::memory_order_relaxed);
+      if (barrier.arrive_and_wait()) ++last;
+      for (auto& other : reached) {
+        const unsigned value = other.load(std::memory_order_relaxed);
+        if (value != round && value != round + 1) ++wrong;
+      }
+      barrier.arrive_and_wait();
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_EQ(last.load(), rounds);
+}
+
+// The last one out destroys the barrier while the others have hardly left it.
+TEST_F(SyncTest, BarrierMayBeFreedAfterItsRound) {
+  for (unsigned round = 0; round < scaled(1000); ++round) {
+    auto barrier = new core::Barrier(3);
+    std::atomic<unsigned> out{0};
+    const auto party = [&] {
+      barrier->arrive_and_wait();
+      if (out.fetch_add(1) == 2) delete barrier;
+    };
+    Jobs jobs;
+    jobs.start(party);
+    jobs.start(party);
+    party();
+  }
+}
+
+TEST_F(SyncTest, ParkChecksUnderTheLock) {
+  const auto never = [](const void*) { return false; };
+  int object = 0;
+  EXPECT_FALSE(core::park(&object, never, nullptr));
+  struct Decided {
+    unsigned calls = 0;
+    bool found = true;
+    bool more = true;
+  } decided;
+  core::unpark_one(
+      &object,
+      [](void* argument, bool found, bool more) {
+        auto result = static_cast<Decided*>(argument);
+        ++result->calls;
+        result->found = found;
+        result->more = more;
+      },
+      &decided);
+  EXPECT_EQ(decided.calls, 1U);
+  EXPECT_FALSE(decided.found);
+  EXPECT_FALSE(decided.more);
+}
+
+// Two addresses in one bucket do not wake each other's waiters; first in, first out.
+TEST_F(SyncTest, UnparksInOrderAndOnlyItsOwn) {
+  struct Waited {
+    std::atomic<bool> go{false};
+  };
+  std::vector<Waited> objects(3000);  // three per bucket
+  std::vector<unsigned> order;
+  core::Mutex order_lock;
+  std::atomic<unsigned> parked{0};
+  Jobs jobs;
+  const auto wants = [](const void* argument) {
+    return !static_cast<const std::atomic<bool>*>(argument)->load();
+  };
+  for (unsigned number = 0; number < 3; ++number) {
+    jobs.start([&, number] {
+      ++parked;
+      core::park(&objects[0], wants, &objects[0].go);
+      order_lock.lock();
+      order.push_back(number);
+      order_lock.unlock();
+    });
+    while (parked.load() != number + 1) core::yield();
+    ASSERT_TRUE(eventually([&] { return true; }));
+    for (int round = 0; round < 10; ++round) core::yield();
+    nap(std::chrono::milliseconds(2));
+  }
+  for (unsigned number = 1; number < objects.size(); ++number) EXPECT_EQ(core::unpark(&objects[number]), 0U);
+  for (unsigned number = 0; number < 3; ++number) {
+    EXPECT_EQ(core::unpark(&objects[0], 1), 1U);
+    while ((order_lock.lock(), order.size()) != number + 1) {
+      order_lock.unlock();
+      core::yield();
+    }
+    order_lock.unlock();
+  }
+  jobs.join();
+  EXPECT_EQ(order, (std::vector<unsigned>{0, 1, 2}));
+}
+
+}  // namespace
+}  // namespace weft::test
