@@ -475,8 +475,10 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
 
 void start_members(Team& team) {
   if (team.size == 1) return;
-  team.share.open(1, team.size);
+  // Published first: a thief that still knows the share from an earlier region can claim a member as soon as it
+  // is open, and that member's first task looks whether the share is published (open_pool).
   core::publish(*core::this_worker(), team.share);
+  team.share.open(1, team.size);
   core::notify(&team.share);
   core::watch();
 }
