@@ -14,12 +14,8 @@ target_compile_options(
   weft_library_flags
   INTERFACE
     # Thread-local storage of the shipped libraries is reached at a fixed offset from the thread pointer.
-    "$<$<COMPILE_LANGUAGE:C,CXX>:-fPIC;-fvisibility=hidden;-ftls-model=initial-exec;-fno-omit-frame-pointer>"
+    "$<$<COMPILE_LANGUAGE:C,CXX>:-fPIC;-fvisibility=hidden;-ftls-model=initial-exec>"
     "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fno-threadsafe-statics;-fvisibility-inlines-hidden>")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  target_compile_options(weft_library_flags
-                         INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:-mno-omit-leaf-frame-pointer>")
-endif()
 
 # No shipped library may need libstdc++, and none may leave a symbol open. A sanitizer's own runtime is
 # brought in by the driver's default libraries, so those trees keep them.

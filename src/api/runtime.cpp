@@ -64,7 +64,7 @@ extern "C" int weft_init() {
 
 extern "C" int weft_finalize() {
   const core::Worker* worker = core::this_worker();
-  if (worker != nullptr && !worker->current->root) return WEFT_ERR_STATE;
+  if (worker != nullptr && !core::is_root(*worker->current)) return WEFT_ERR_STATE;
   unsigned count = api::initialised.load(std::memory_order_relaxed);
   do {
     if (count == 0) return WEFT_ERR_UNINITIALISED;

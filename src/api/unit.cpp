@@ -19,6 +19,7 @@ using api::unit_of;
 namespace {
 
 constexpr std::size_t smallest_own_stack = 4096;
+constexpr unsigned largest_stack_class = 40;  // 1 TiB
 
 static_assert(static_cast<int>(core::Technique::c_roc_e) == WEFT_C_ROC_E);
 static_assert(static_cast<int>(core::Technique::sc) == WEFT_SC);
@@ -27,27 +28,58 @@ bool needs_stateless_scheduler(weft_technique technique) {
   return technique == WEFT_SS || technique == WEFT_SS_L || technique == WEFT_SC;
 }
 
-// What the attributes ask for; an error if they contradict each other.
+// What only few attributes ask for; an error if they contradict each other.
+int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr, core::Wish& wish) {
+  if (attr.technique < WEFT_AUTO || attr.technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
+  if ((attr.flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
+  if (attr.technique == WEFT_STACKLESS && (attr.flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
+  // They run on the stacks of schedulers, which are all of one size.
+  if (attr.technique == WEFT_SC && (attr.stack_size != 0 || attr.stack != nullptr)) return WEFT_ERR_ARGUMENT;
+  if (needs_stateless_scheduler(attr.technique) && worker.scheduler() != nullptr && !worker.scheduler()->stateless())
+    return WEFT_ERR_SCHEDULER;
+  if ((attr.flags & WEFT_OWN_TLS) != 0) wish.flags |= core::UnitFlag::wants_identity;
+  if (attr.stack != nullptr) {
+    if (attr.stack_size < smallest_own_stack) return WEFT_ERR_ARGUMENT;
+    wish.flags |= core::UnitFlag::own_memory;
+  }
+  wish.needs_fitting = true;
+  wish.stack = attr.stack;
+  wish.stack_size = attr.stack_size;
+  wish.priority = attr.priority;
+  wish.name = attr.name;
+  return WEFT_OK;
+}
+
+// Techniques that any scheduler may start, with a stack bound at the start.
+constexpr unsigned bit(weft_technique technique) { return 1U << technique; }
+constexpr unsigned simple_techniques = bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bit(WEFT_FULL_L) | bit(WEFT_ROC_L) |
+                                       bit(WEFT_C_FULL_E) | bit(WEFT_C_ROC_E);
+
+inline bool is_simple(const weft_unit_attr& attr) {
+  const std::uintptr_t rare = reinterpret_cast<std::uintptr_t>(attr.stack) | reinterpret_cast<std::uintptr_t>(attr.name) |
+                              attr.flags | static_cast<unsigned>(attr.priority);
+  return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E &&
+         (simple_techniques >> attr.technique & 1U) != 0;
+}
+
+core::Pool* pool_for(const core::Worker& worker, weft_pool* wanted) {
+  if (wanted != nullptr) return api::pool_of(wanted);
+  const core::Scheduler* scheduler = worker.scheduler();
+  return scheduler != nullptr && scheduler->pool_count() != 0 ? scheduler->pool(0) : nullptr;
+}
+
+// What the attributes ask for.
 int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool detached, core::Wish& wish) {
   if (detached) wish.flags |= core::UnitFlag::detached;
-  if (worker.scheduler() != nullptr && worker.scheduler()->pool_count() != 0) wish.pool = worker.scheduler()->pool(0);
-  if (attr == nullptr) return WEFT_OK;
-  if (attr->technique < WEFT_AUTO || attr->technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
-  if ((attr->flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
-  if (attr->technique == WEFT_STACKLESS && (attr->flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
-  if (attr->stack != nullptr && attr->stack_size < smallest_own_stack) return WEFT_ERR_ARGUMENT;
-  if (attr->stack_size > std::size_t{1} << 40U) return WEFT_ERR_ARGUMENT;
-  // They run on the stacks of schedulers, which are all of one size.
-  if (attr->technique == WEFT_SC && (attr->stack_size != 0 || attr->stack != nullptr)) return WEFT_ERR_ARGUMENT;
-  if (needs_stateless_scheduler(attr->technique) && worker.scheduler() != nullptr && !worker.scheduler()->stateless())
-    return WEFT_ERR_SCHEDULER;
-  wish.technique = static_cast<core::Technique>(attr->technique);
-  wish.stack_size = attr->stack_size;
-  wish.stack = attr->stack;
-  if (attr->pool != nullptr) wish.pool = api::pool_of(attr->pool);
-  wish.priority = attr->priority;
-  wish.name = attr->name;
-  if ((attr->flags & WEFT_OWN_TLS) != 0) wish.flags |= core::UnitFlag::wants_identity;
+  wish.pool = pool_for(worker, attr != nullptr ? attr->pool : nullptr);
+  if (attr != nullptr) {
+    if (!is_simple(*attr))
+      if (const int error = read_rare_attributes(worker, *attr, wish); error != WEFT_OK) return error;
+    wish.technique = static_cast<core::Technique>(attr->technique);
+    wish.stack_class = core::stack_class_of(attr->stack_size);
+    if (wish.stack_class > largest_stack_class) return WEFT_ERR_ARGUMENT;
+  }
+  if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
   return WEFT_OK;
 }
 
@@ -60,7 +92,23 @@ bool is_child_first(core::Technique technique) { return technique >= core::Techn
 
 }  // namespace
 
-extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
+namespace {
+
+[[gnu::noinline]] int launch_and_succeed(core::Worker& worker, core::Unit& unit) {
+  if (is_child_first(unit.technique))
+    core::run_child_first(worker, unit);
+  else
+    core::launch(worker, unit);
+  return WEFT_OK;
+}
+
+[[gnu::noinline]] int notify_and_succeed() {
+  core::notify_slow(nullptr);
+  return WEFT_OK;
+}
+
+[[gnu::noinline]] int create_slowly(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
+                                    weft_unit** unit) {
   if (entry == nullptr) return WEFT_ERR_ARGUMENT;
   core::Worker& worker = core::worker_here();
   core::Wish wish;
@@ -68,11 +116,33 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
   core::Unit* made = core::make_unit(worker, entry, argument, wish);
   if (made == nullptr) return WEFT_ERR_MEMORY;
   if (unit != nullptr) *unit = handle_of(made);
-  if (is_child_first(wish.technique))
-    core::run_child_first(worker, *made);
-  else
-    core::launch(worker, *made);
-  return WEFT_OK;
+  return launch_and_succeed(worker, *made);
+}
+
+}  // namespace
+
+// What most ask for, as create_slowly() does it; every call in it is the last thing, so that no register is saved.
+extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
+  core::Worker* worker = core::this_worker();
+  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !is_simple(*attr) ||
+      attr->stack_size > std::size_t{1} << largest_stack_class || worker->units.empty()) [[unlikely]]
+    return create_slowly(entry, argument, attr, unit);
+  const auto technique = static_cast<core::Technique>(attr->technique);
+  const unsigned chosen = technique == core::Technique::automatic ? unsigned{core::UnitFlag::chosen} : 0U;
+  core::Pool* pool = pool_for(*worker, attr->pool);
+  core::Unit* made = worker->units.take_present();
+  core::set_up(*worker, made, entry, argument, technique, core::stack_class_of(attr->stack_size),
+               core::UnitFlag::free_standing | chosen, pool);
+  *unit = handle_of(made);
+  if (is_child_first(technique)) return launch_and_succeed(*worker, *made);
+  if (pool != nullptr) {
+    if (!pool->is_private_list()) return launch_and_succeed(*worker, *made);
+    pool->push(made);
+    return WEFT_OK;
+  }
+  if (!worker->deque.push_if_room(made)) return launch_and_succeed(*worker, *made);
+  os::light_fence();
+  return core::runtime.sleepers.load(std::memory_order_relaxed) > 0 ? notify_and_succeed() : WEFT_OK;
 }
 
 extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
@@ -107,15 +177,41 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
   return WEFT_OK;
 }
 
+namespace {
+
+int wait_for(core::Worker& worker, core::Unit& unit) {
+  if (&unit == worker.current) return WEFT_ERR_ARGUMENT;
+  if (!core::may_wait(*worker.current)) return WEFT_ERR_STACKLESS;
+  const bool is_private = unit.pool != nullptr && unit.pool->access() == core::Access::priv;
+  if (is_private && unit.birth != worker.index) return WEFT_ERR_ACCESS;
+  core::wait_for_end(unit);
+  return WEFT_OK;
+}
+
+}  // namespace
+
 extern "C" int weft_unit_join(weft_unit* handle) {
-  core::Unit* unit = unit_of(handle);
-  if (unit == nullptr) return WEFT_ERR_ARGUMENT;
-  if (core::is_done(*unit)) return WEFT_OK;
-  if (unit == &core::this_unit()) return WEFT_ERR_ARGUMENT;
-  if (const int error = check_waiter(); error != WEFT_OK) return error;
-  const bool is_private = unit->pool != nullptr && unit->pool->access() == core::Access::priv;
-  if (is_private && unit->worker != core::this_worker()) return WEFT_ERR_ACCESS;
-  core::wait_for_end(*unit);
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  return core::is_done(*unit_of(handle)) ? WEFT_OK : wait_for(core::worker_here(), *unit_of(handle));
+}
+
+namespace {
+
+[[gnu::noinline]] int free_slowly(weft_unit* handle) {
+  if (const int error = weft_unit_join(handle); error != WEFT_OK) return error;
+  core::free_unit(core::worker_here(), *unit_of(handle));
+  return WEFT_OK;
+}
+
+}  // namespace
+
+extern "C" int weft_unit_free(weft_unit* handle) {
+  core::Worker* worker = core::this_worker();
+  if (handle == nullptr || worker == nullptr || worker->units.full()) [[unlikely]]
+    return free_slowly(handle);
+  core::Unit& unit = *unit_of(handle);
+  if (!core::is_done(unit) || unit.stack != nullptr || unit.touched) return free_slowly(handle);
+  worker->units.give(unit);
   return WEFT_OK;
 }
 
@@ -123,12 +219,6 @@ extern "C" int weft_unit_join_many(size_t count, weft_unit* const* units) {
   if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
   for (size_t index = 0; index < count; ++index)
     if (const int error = weft_unit_join(units[index]); error != WEFT_OK) return error;
-  return WEFT_OK;
-}
-
-extern "C" int weft_unit_free(weft_unit* handle) {
-  if (const int error = weft_unit_join(handle); error != WEFT_OK) return error;
-  core::free_unit(core::worker_here(), *unit_of(handle));
   return WEFT_OK;
 }
 
@@ -155,13 +245,13 @@ extern "C" int weft_unit_revive(weft_unit* handle, void (*entry)(void*), void* a
 
 extern "C" weft_unit* weft_unit_self() {
   core::Worker* worker = core::this_worker();
-  if (worker == nullptr || worker->current == nullptr || worker->current->root) return nullptr;
+  if (worker == nullptr || worker->current == nullptr || core::is_root(*worker->current)) return nullptr;
   return handle_of(worker->current);
 }
 
 extern "C" void weft_unit_exit() {
   core::Unit& unit = core::this_unit();
-  if (unit.root || !core::may_wait(unit) || !core::has_flag(unit, core::UnitFlag::free_standing))
+  if (core::is_root(unit) || !core::may_wait(unit) || !core::has_flag(unit, core::UnitFlag::free_standing))
     base::panic("weft_unit_exit: only a unit with a stack can exit");
   core::exit_unit(unit);
 }
@@ -174,7 +264,7 @@ extern "C" int weft_unit_cancel(weft_unit* handle) {
 
 extern "C" void weft_cancel_point() {
   core::Unit& unit = core::this_unit();
-  if (!unit.root && core::may_wait(unit) && core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
+  if (!core::is_root(unit) && core::may_wait(unit) && core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
 }
 
 extern "C" int weft_yield() {
@@ -209,6 +299,7 @@ extern "C" const char* weft_unit_name(const weft_unit* handle) {
 extern "C" int weft_unit_set_name(weft_unit* handle, const char* name) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
   unit_of(handle)->name = name;
+  unit_of(handle)->touched = true;
   return WEFT_OK;
 }
 
@@ -219,7 +310,7 @@ extern "C" weft_technique weft_unit_technique(const weft_unit* handle) {
 extern "C" int weft_unit_get_statistics(const weft_unit* handle, weft_unit_statistics* statistics) {
   if (handle == nullptr || statistics == nullptr) return WEFT_ERR_ARGUMENT;
   const core::Unit& unit = *unit_of(handle);
-  *statistics = {unit.starts, unit.deviations, unit.moves};
+  *statistics = {std::uint64_t{unit.revivals} + 1, unit.deviations, unit.moves};
   return WEFT_OK;
 }
 

@@ -11,6 +11,10 @@
 //              finish routine is entered on the function's stack.
 // A unit that was started by start_roc and deviates (its caller is resumed before it is done) must
 // have its way back changed once: divert_return().
+//
+// `known`: the floating-point control words in force, where the caller knows them (a scheduler does: nothing in it
+// changes them, and a unit that leaves gives them back). To read them costs more than the rest of a switch. spawn_roc
+// and spawn_full read them.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +25,27 @@ extern "C" {
 /// returns `value`. Returns the value passed by whoever resumes this context.
 std::intptr_t weft_context_switch(void** save, void* to, std::intptr_t value);
 
+/// The floating-point control words: mxcsr, and 32 bits higher the x87 control word.
+using weft_fp_control = std::uint64_t;
+weft_fp_control weft_context_fp_control();
+
+/// weft_context_switch() for a caller that knows the control words.
+std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, weft_fp_control known);
+
 /// Resumes `to` without saving anything.
 [[noreturn]] void weft_context_jump(void* to, std::intptr_t value);
 
 /// Saves the current context in *save and calls entry(argument) on the stack that ends at `top`
 /// (16-byte aligned). Returns 0 when entry has returned and nobody resumed *save in the meantime;
 /// otherwise the value that the resumer passed.
-std::intptr_t weft_context_start_roc(void** save, void* top, void (*entry)(void*), void* argument);
+std::intptr_t weft_context_start_roc(void** save, void* top, void (*entry)(void*), void* argument,
+                                     weft_fp_control known);
+std::intptr_t weft_context_spawn_roc(void** save, void* top, void (*entry)(void*), void* argument);
 
 /// The same, except that when entry returns weft_unit_finish() is entered on its stack.
-std::intptr_t weft_context_start_full(void** save, void* top, void (*entry)(void*), void* argument);
+std::intptr_t weft_context_start_full(void** save, void* top, void (*entry)(void*), void* argument,
+                                      weft_fp_control known);
+std::intptr_t weft_context_spawn_full(void** save, void* top, void (*entry)(void*), void* argument);
 
 /// Saves the current context in *save and calls entry(argument) on the same stack. Returns 0 when it has returned;
 /// otherwise the value passed by whoever resumed *save, in which case what entry had on this stack is lost.

@@ -14,6 +14,8 @@ Unit detached_mark;
 
 namespace {
 
+constexpr std::uint16_t without(unsigned flags) { return static_cast<std::uint16_t>(~flags); }
+
 // On the caller's own memory: without a guard, and never into a cache.
 Stack* stack_in(void* memory, std::size_t size) {
   char* end = static_cast<char*>(memory) + size;
@@ -27,44 +29,23 @@ Stack* stack_in(void* memory, std::size_t size) {
 
 }  // namespace
 
-Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, const Wish& wish) {
-  Unit* unit = worker.units.take();
-  if (unit == nullptr) return nullptr;
-  unit->next = nullptr;
-  unit->context = nullptr;
-  unit->state.store(UnitState::created, std::memory_order_relaxed);
-  unit->technique = wish.technique;
-  std::uint8_t flags = UnitFlag::free_standing | wish.flags;
-  if (wish.technique == Technique::automatic) flags |= UnitFlag::chosen;
-  if (wish.stack != nullptr) flags |= UnitFlag::own_memory;
-  unit->flags.store(flags, std::memory_order_relaxed);
-  unit->entry = entry;
-  unit->argument = argument;
-  unit->stack = nullptr;
-  unit->waiters.store((flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr, std::memory_order_relaxed);
-  unit->pool = wish.pool;
-  unit->worker = &worker;
-  unit->name = wish.name;
-  unit->stack_kib = static_cast<std::uint32_t>((wish.stack_size + 1023) / 1024);
-  unit->priority = wish.priority;
-  unit->deviations = 0;
-  unit->starts = 1;
-  unit->moves = 0;
+bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
+  unit.touched = true;
+  unit.name = wish.name;
+  unit.priority = wish.priority;
   if (wish.stack != nullptr)
-    unit->stack = stack_in(wish.stack, wish.stack_size);
-  else if (binds_early(*unit))
-    unit->stack = worker.stacks.take_if_there_is(wanted_stack(*unit));
-  if (unit->stack == nullptr && binds_early(*unit)) {
-    worker.units.give(*unit);
-    return nullptr;
-  }
-  return unit;
+    unit.stack = stack_in(wish.stack, wish.stack_size);
+  else if (binds_early(unit))
+    unit.stack = worker.stacks.take_if_there_is(wanted_stack(unit));
+  if (unit.stack != nullptr || !binds_early(unit)) return true;
+  free_unit(worker, unit);
+  return false;
 }
 
 void launch(Worker& worker, Unit& unit) {
   if (Pool* pool = unit.pool; pool != nullptr) {
     pool->push(&unit);
-    notify_pool(*pool);
+    if (pool->access() != Access::priv) notify_pool(*pool);
     return;
   }
   worker.deque.push(&unit);
@@ -87,47 +68,72 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
   }
 }
 
-void wait_for_end(Unit& unit) {
-  Unit& self = this_unit();
-  if (self.root && self.scope == nullptr) run_until_done(unit);
-  if (is_done(unit)) return;
-  prepare_suspend(self);
-  Unit* chain = unit.waiters.load(std::memory_order_acquire);
-  do {
-    if (chain == &done_mark) {
-      cancel_suspend(self);
-      return;
-    }
-    self.next = chain;
-  } while (!unit.waiters.compare_exchange_weak(chain, &self, std::memory_order_acq_rel, std::memory_order_acquire));
-  suspend();
-}
+namespace {
 
-bool run_after(Unit& unit, Unit& then) {
-  then.state.store(UnitState::suspended, std::memory_order_relaxed);
+// Puts the caller among those that wait for the unit. False: it is done.
+bool add_waiter(Unit& unit, Unit& self) {
   Unit* chain = unit.waiters.load(std::memory_order_acquire);
   do {
     if (chain == &done_mark) return false;
-    then.next = chain;
-  } while (!unit.waiters.compare_exchange_weak(chain, &then, std::memory_order_acq_rel, std::memory_order_acquire));
+    self.next = chain;
+  } while (!unit.waiters.compare_exchange_weak(chain, &self, std::memory_order_acq_rel, std::memory_order_acquire));
   return true;
 }
 
-void free_unit(Worker& worker, Unit& unit) {
+// The worker that created the unit, if that is another one than the caller's.
+Worker* foreign_birth(const Worker& worker, const Unit& unit) {
+  if (unit.birth == worker.index || unit.birth >= runtime.slots.load(std::memory_order_acquire)) return nullptr;
+  return runtime.worker_at[unit.birth].load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+void wait_for_end(Unit& unit) {
+  Worker& worker = worker_here();
+  Unit& self = *worker.current;
+  if (is_root(self) && self.scope == nullptr) run_until_done(unit);
+  if (is_done(unit)) return;
+  prepare_suspend(self);
+  bool waits;
+  if (Worker* birth = foreign_birth(worker, unit); birth != nullptr) {
+    const Privacy::Visit visit(birth->privacy);
+    waits = add_waiter(unit, self);
+  } else {
+    waits = add_waiter(unit, self);
+  }
+  if (waits)
+    suspend();
+  else
+    cancel_suspend(self);
+}
+
+void strip(Worker& worker, Unit& unit) {
   if (unit.stack != nullptr) {
     if (has_flag(unit, UnitFlag::own_memory))
       sanitizer::destroy_fiber(unit.stack->fiber);
     else
       worker.stacks.give(unit.stack);
   }
-  worker.units.give(unit);
+  unit.name = nullptr;
+  unit.priority = 0;
+  unit.deviations = 0;
+  unit.revivals = 0;
+  unit.moves = 0;
 }
 
 bool detach(Unit& unit) {
+  Worker& worker = worker_here();
   Unit* nobody = nullptr;
-  if (unit.waiters.compare_exchange_strong(nobody, &detached_mark, std::memory_order_acq_rel)) return true;
+  bool detached;
+  if (Worker* birth = foreign_birth(worker, unit); birth != nullptr) {
+    const Privacy::Visit visit(birth->privacy);
+    detached = unit.waiters.compare_exchange_strong(nobody, &detached_mark, std::memory_order_acq_rel);
+  } else {
+    detached = unit.waiters.compare_exchange_strong(nobody, &detached_mark, std::memory_order_acq_rel);
+  }
+  if (detached) return true;
   if (nobody != &done_mark) return false;
-  free_unit(worker_here(), unit);
+  free_unit(worker, unit);
   return true;
 }
 
@@ -135,9 +141,10 @@ void renew(Unit& unit, void (*entry)(void*), void* argument) {
   unit.entry = entry;
   unit.argument = argument;
   unit.context = nullptr;
-  if (unit.starts != UINT16_MAX) ++unit.starts;
+  unit.touched = true;
+  if (unit.revivals != UINT16_MAX) ++unit.revivals;
   if (has_flag(unit, UnitFlag::chosen)) unit.technique = Technique::automatic;
-  unit.flags.fetch_and(static_cast<std::uint8_t>(~UnitFlag::cancelled), std::memory_order_relaxed);
+  unit.flags.fetch_and(without(UnitFlag::cancelled), std::memory_order_relaxed);
   unit.state.store(UnitState::created, std::memory_order_relaxed);
   unit.waiters.store(nullptr, std::memory_order_release);
 }
@@ -147,40 +154,37 @@ void exit_unit(Unit& unit) {
   weft_unit_finish();
 }
 
+namespace {
+
 // All changes of the two flags are in one order: whoever takes wants_grant away decides.
+bool use_grant(Unit& unit) {
+  constexpr std::uint16_t neither = without(UnitFlag::granted | UnitFlag::wants_grant);
+  return (unit.flags.fetch_and(neither, std::memory_order_acq_rel) & UnitFlag::wants_grant) != 0;
+}
+
+}  // namespace
+
 void wait_for_grant(Unit& unit) {
-  if ((unit.flags.fetch_and(static_cast<std::uint8_t>(~UnitFlag::granted), std::memory_order_acq_rel) &
-       UnitFlag::granted) != 0)
-    return;
+  if ((unit.flags.fetch_and(without(UnitFlag::granted), std::memory_order_acq_rel) & UnitFlag::granted) != 0) return;
   prepare_suspend(unit);
-  const std::uint8_t before = unit.flags.fetch_or(UnitFlag::wants_grant, std::memory_order_acq_rel);
-  if ((before & UnitFlag::granted) != 0) {
-    constexpr auto neither = static_cast<std::uint8_t>(~(UnitFlag::granted | UnitFlag::wants_grant));
-    if ((unit.flags.fetch_and(neither, std::memory_order_acq_rel) & UnitFlag::wants_grant) != 0) {
-      cancel_suspend(unit);
-      return;
-    }
+  const std::uint16_t before = unit.flags.fetch_or(UnitFlag::wants_grant, std::memory_order_acq_rel);
+  if ((before & UnitFlag::granted) != 0 && use_grant(unit)) {
+    cancel_suspend(unit);
+    return;
   }
   suspend();
 }
 
 bool grant(Unit& unit) {
-  const std::uint8_t before = unit.flags.fetch_or(UnitFlag::granted, std::memory_order_acq_rel);
+  const std::uint16_t before = unit.flags.fetch_or(UnitFlag::granted, std::memory_order_acq_rel);
   if ((before & UnitFlag::granted) != 0) return false;
-  if ((before & UnitFlag::wants_grant) == 0) return true;
-  constexpr auto neither = static_cast<std::uint8_t>(~(UnitFlag::granted | UnitFlag::wants_grant));
-  if ((unit.flags.fetch_and(neither, std::memory_order_acq_rel) & UnitFlag::wants_grant) != 0) resume(unit);
+  if ((before & UnitFlag::wants_grant) != 0 && use_grant(unit)) resume(unit);
   return true;
 }
 
-void end_free_standing(Worker& worker, Unit& unit) {
-  unit.state.store(UnitState::done, std::memory_order_relaxed);
+void tell_waiters(Worker& worker, Unit& unit) {
+  worker.privacy.pass();
   Unit* waiters = unit.waiters.load(std::memory_order_relaxed);
-  if (waiters == nullptr && unit.pool != nullptr && unit.pool->access() == Access::priv) {
-    // Only this worker joins it (weft_unit_join).
-    unit.waiters.store(&done_mark, std::memory_order_relaxed);
-    return;
-  }
   if (waiters != &detached_mark) waiters = unit.waiters.exchange(&done_mark, std::memory_order_acq_rel);
   if (waiters == nullptr) return;
   if (waiters == &detached_mark)

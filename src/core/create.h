@@ -3,12 +3,16 @@
 //
 // The word Unit::waiters tells the end, once and for all who want to know: nullptr while nobody waits, a chain of
 // joiners (linked by Unit::next), or one of two marks. Its change to done_mark is the last access to a unit that is
-// not detached: from then on a joiner may free it.
+// not detached: from then on a joiner may free it. The change is an exchange, but for a unit that ends on the worker
+// that created it, while that one is left in privacy (core/privacy.h): then it is a load and a store.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "core/own_scheduler.h"
+#include "core/pool/pool.h"
+#include "core/scheduler.h"
 #include "core/unit.h"
 #include "core/worker.h"
 
@@ -17,11 +21,13 @@ namespace weft::core {
 /// How a unit shall be; what weft.h calls weft_unit_attr.
 struct Wish {
   Technique technique = Technique::automatic;
-  std::size_t stack_size = 0;
-  void* stack = nullptr;
+  std::uint8_t stack_class = 0;                   // Unit::stack_class
+  std::uint16_t flags = UnitFlag::free_standing;  // and UnitFlag::wants_identity, detached, chosen, own_memory
+  bool needs_fitting = false;                     // one of those that follow says something, or the stack comes first
   Pool* pool = nullptr;
+  void* stack = nullptr;
+  std::size_t stack_size = 0;  // of `stack`
   int priority = 0;
-  std::uint8_t flags = 0;  // UnitFlag::wants_identity, UnitFlag::detached
   const char* name = nullptr;
 };
 
@@ -30,22 +36,55 @@ extern Unit detached_mark;
 
 inline bool is_done(const Unit& unit) { return unit.waiters.load(std::memory_order_acquire) == &done_mark; }
 
+/// The part of making a unit that few need: a stack from the start, a name, a priority. False without memory.
+bool fit_out(Worker& worker, Unit& unit, const Wish& wish);
+
+/// Makes a free descriptor a unit that will run entry(argument).
+inline void set_up(const Worker& worker, Unit* unit, void (*entry)(void*), void* argument, Technique technique,
+                   std::uint8_t stack_class, unsigned flags, Pool* pool) {
+  unit->next = nullptr;
+  unit->context = nullptr;
+  unit->state.store(UnitState::created, std::memory_order_relaxed);
+  unit->technique = technique;
+  unit->stack_class = stack_class;
+  unit->touched = false;
+  unit->flags.store(static_cast<std::uint16_t>(flags), std::memory_order_relaxed);
+  unit->birth = static_cast<std::uint16_t>(worker.index);
+  unit->entry = entry;
+  unit->argument = argument;
+  unit->stack = nullptr;
+  unit->waiters.store((flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr, std::memory_order_relaxed);
+  unit->pool = pool;
+}
+
 /// A unit that will run entry(argument), in no pool yet; nullptr without memory.
-Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, const Wish& wish);
+inline Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, const Wish& wish) {
+  Unit* unit = worker.units.take();
+  if (unit == nullptr) [[unlikely]]
+    return nullptr;
+  set_up(worker, unit, entry, argument, wish.technique, wish.stack_class, wish.flags, wish.pool);
+  if (wish.needs_fitting && !fit_out(worker, *unit, wish)) [[unlikely]]
+    return nullptr;
+  return unit;
+}
 
 /// Makes a created unit ready: puts it where it belongs.
 void launch(Worker& worker, Unit& unit);
 /// The same for a chain of `count`, linked by Unit::next, that all belong to the same pool.
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count);
 
-/// Waits until the unit is done. Not for a unit that may not wait.
-void wait_for_end(Unit& unit);
-
-/// Has `then`, made but not launched, run when the unit is done. False: it is done already.
-bool run_after(Unit& unit, Unit& then);
+/// Gives back what only few units have: a stack of their own, something to say in the second cache line.
+void strip(Worker& worker, Unit& unit);
 
 /// Gives a unit back that is done, and that nobody waits for any more.
-void free_unit(Worker& worker, Unit& unit);
+inline void free_unit(Worker& worker, Unit& unit) {
+  if (unit.stack != nullptr || unit.touched) [[unlikely]]
+    strip(worker, unit);
+  worker.units.give(unit);
+}
+
+/// Waits until the unit is done. Not for a unit that may not wait.
+void wait_for_end(Unit& unit);
 
 /// Nobody will join the unit. False: somebody does already.
 bool detach(Unit& unit);
@@ -61,8 +100,22 @@ void wait_for_grant(Unit& unit);
 /// Makes the unit go on, or its next wait_for_grant() return at once. False: it has a grant that it has not used.
 bool grant(Unit& unit);
 
-/// From technique/start.cpp: the end of a free-standing unit, off its stack.
-void end_free_standing(Worker& worker, Unit& unit);
+/// What few ends have to do: somebody waits, or the end happens where others may come to wait at this moment.
+void tell_waiters(Worker& worker, Unit& unit);
+
+/// From the techniques: the end of a free-standing unit, off its stack.
+inline void end_free_standing(Worker& worker, Unit& unit) {
+  unit.state.store(UnitState::done, std::memory_order_relaxed);
+  // Whoever waits for it from another worker, or detaches it, is a visitor of the one that created it (core/privacy.h).
+  if (unit.birth == worker.index && worker.privacy.enter()) {
+    const bool nobody_waits = unit.waiters.load(std::memory_order_relaxed) == nullptr;
+    if (nobody_waits) unit.waiters.store(&done_mark, std::memory_order_release);
+    worker.privacy.leave();
+    if (nobody_waits) return;
+  }
+  tell_waiters(worker, unit);
+}
+
 /// The same, still on it: destructors of its unit-local values.
 void end_extras(Unit& unit);
 

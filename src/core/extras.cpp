@@ -38,7 +38,7 @@ bool exists(Key key) {
 // Where the calling unit keeps its table; nullptr: it is a face's own unit.
 void** table_place(Worker& worker) {
   Unit& unit = *worker.current;
-  if (unit.root) return &worker.root_extras;
+  if (is_root(unit)) return &worker.root_extras;
   return has_flag(unit, UnitFlag::free_standing) ? &unit.face : nullptr;
 }
 
@@ -97,13 +97,15 @@ bool delete_key(Key key) {
 
 KeyAnswer set_value(Key key, void* value) {
   if (!exists(key)) return KeyAnswer::no_such_key;
-  void** place = table_place(worker_here());
+  Worker& worker = worker_here();
+  void** place = table_place(worker);
   if (place == nullptr) return KeyAnswer::not_for_this_unit;
   auto table = static_cast<Table*>(*place);
   if (table == nullptr || key.index >= table->count) {
     table = grow(table, key.index + 1);
     if (table == nullptr) return KeyAnswer::no_memory;
     *place = table;
+    worker.current->touched = true;
   }
   table->values[key.index] = Value{value, key.generation};
   return KeyAnswer::ok;

@@ -65,6 +65,24 @@ Unit* take_oldest(Inbox& inbox) {
   return oldest;
 }
 
+std::uint32_t next_random(Worker& worker) {
+  // xorshift32 (Marsaglia, "Xorshift RNGs", 2003)
+  std::uint32_t x = worker.random;
+  x ^= x << 13U;
+  x ^= x >> 17U;
+  x ^= x << 5U;
+  return worker.random = x;
+}
+
+// Some unit of the worker's deque, so that none waits for ever. The oldest one will do where only units that have
+// become ready lie there; but those that yield are put at the old end (scheduler.cpp, yield).
+Unit* take_any(Worker& worker) {
+  if (!worker.privacy.enter()) return worker.deque.steal();
+  Unit* unit = worker.deque.pop_any_alone(next_random(worker));
+  worker.privacy.leave();
+  return unit;
+}
+
 // Units that keep resuming each other here must not keep the others waiting for ever: now and then it
 // is the turn of the deque's oldest, or of the inbox's. Not often: where units create units and wait
 // for them, each oldest one opens up a further tree, with stacks of its own.
@@ -77,18 +95,9 @@ Unit* next_in_turn(Worker& worker) {
   if (now - worker.last_turn < interval_ns) return nullptr;
   worker.last_turn = now;
   worker.turn_of_inbox = !worker.turn_of_inbox;
-  Unit* unit = worker.turn_of_inbox ? take_oldest(worker.inbox) : worker.deque.steal();
-  if (unit == nullptr) unit = worker.turn_of_inbox ? worker.deque.steal() : take_oldest(worker.inbox);
+  Unit* unit = worker.turn_of_inbox ? take_oldest(worker.inbox) : take_any(worker);
+  if (unit == nullptr) unit = worker.turn_of_inbox ? take_any(worker) : take_oldest(worker.inbox);
   return unit;
-}
-
-std::uint32_t next_random(Worker& worker) {
-  // xorshift32 (Marsaglia, "Xorshift RNGs", 2003)
-  std::uint32_t x = worker.random;
-  x ^= x << 13U;
-  x ^= x >> 17U;
-  x ^= x << 5U;
-  return worker.random = x;
 }
 
 Share* shared_work(const Worker& victim, const Share* scope) {
@@ -132,7 +141,7 @@ bool any_work_within(const Share* scope) {
 Unit* next_local(Worker& worker) {
   for (;;) {
     Unit* unit = next_in_turn(worker);
-    if (unit == nullptr) unit = worker.deque.pop();
+    if (unit == nullptr) unit = take_newest(worker);
     if (unit == nullptr) unit = unpack(worker, worker.inbox.take_all());
     if (unit == nullptr) return nullptr;
     unit = unless_out_of_scope(worker, worker, unit);
@@ -157,7 +166,7 @@ Found search(Worker& worker) {
   return for_each_worker(start, [&](Worker& victim) -> Found {
     Unit* unit = nullptr;
     if (&victim != &worker) {
-      unit = victim.deque.looks_empty() ? nullptr : victim.deque.steal();
+      unit = steal_oldest(victim);
       if (unit == nullptr) unit = unpack(worker, victim.inbox.take_all());
       unit = unless_out_of_scope(worker, victim, unit);
     }

@@ -15,6 +15,25 @@ struct Found {
   explicit operator bool() const { return unit != nullptr || share != nullptr; }
 };
 
+/// The newest unit of the calling worker's own deque, or nullptr.
+inline Unit* take_newest(Worker& worker) {
+  if (worker.privacy.enter()) {
+    Unit* unit = worker.deque.pop_alone();
+    worker.privacy.leave();
+    return unit;
+  }
+  Unit* unit = worker.deque.pop();
+  if (unit != nullptr) worker.privacy.pass();
+  return unit;
+}
+
+/// Of the deque of another: its oldest, or nullptr.
+inline Unit* steal_oldest(Worker& victim) {
+  if (victim.deque.looks_empty()) return nullptr;
+  Privacy::Visit visit(victim.privacy);
+  return victim.deque.steal();
+}
+
 /// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
 Unit* next_local(Worker& worker);
 

@@ -62,8 +62,7 @@ bool ensure_own_identity(Worker& worker) {
   return worker.own != nullptr;
 }
 
-void keep_identity(Worker& worker, Unit& unit) {
-  if (!identities_enabled || runs_on_any_identity(unit)) return;
+void keep_identity_slowly(Worker& worker, Unit& unit) {
   if (unit.identity == nullptr && worker.own != nullptr) {
     // A KLT of weft's schedules on its own; a root can do without until it runs the next unit.
     const bool is_root = worker.root_unit.identity != nullptr;
@@ -77,8 +76,7 @@ void keep_identity(Worker& worker, Unit& unit) {
   install_home(worker);
 }
 
-void drop_identity(Worker& worker, Unit& unit) {
-  if (!identities_enabled || runs_on_any_identity(unit)) return;
+void drop_identity_slowly(Worker& worker, Unit& unit) {
   install_home(worker);
   if (unit.identity != nullptr && !unit.keeps_identity) {
     give_identity(worker, unit.identity);

@@ -26,7 +26,7 @@ inline void install(Worker& worker, os::Identity* identity) {
 
 /// A free-standing unit that asks for none sees the thread-local storage of the worker that it runs on.
 inline bool runs_on_any_identity(const Unit& unit) {
-  constexpr std::uint8_t both = UnitFlag::free_standing | UnitFlag::wants_identity;
+  constexpr std::uint16_t both = UnitFlag::free_standing | UnitFlag::wants_identity;
   return (unit.flags.load(std::memory_order_relaxed) & both) == UnitFlag::free_standing;
 }
 
@@ -56,7 +56,10 @@ inline void install_home(Worker& worker) {
 
 /// The unit that runs on the worker is about to be shown to others as suspended, or sets up a
 /// scheduler frame of its own: it keeps the identity it runs on, the worker changes to another.
-void keep_identity(Worker& worker, Unit& unit);
+void keep_identity_slowly(Worker& worker, Unit& unit);
+inline void keep_identity(Worker& worker, Unit& unit) {
+  if (identities_enabled && !runs_on_any_identity(unit)) keep_identity_slowly(worker, unit);
+}
 
 /// For a unit that runs (again): its own identity if it has one, else the worker's.
 inline void install_for(Worker& worker, const Unit& unit) {
@@ -68,7 +71,10 @@ inline void install_for(Worker& worker, const Unit& unit) {
 }
 
 /// The unit is done: what it kept is free again (unless it is its own for good).
-void drop_identity(Worker& worker, Unit& unit);
+void drop_identity_slowly(Worker& worker, Unit& unit);
+inline void drop_identity(Worker& worker, Unit& unit) {
+  if (identities_enabled && !runs_on_any_identity(unit)) drop_identity_slowly(worker, unit);
+}
 
 /// In a forked child: no KLT but this one is left.
 void forget_identities();

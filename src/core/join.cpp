@@ -2,6 +2,7 @@
 
 #include "core/parking_lot.h"
 #include "core/scheduler.h"
+#include "core/technique/start.h"
 
 namespace weft::core {
 namespace {
@@ -24,7 +25,7 @@ void make_joinable(Unit& unit, void (*entry)(void*), void* argument, Technique t
   unit.argument = argument;
   // SC units share their stacks with schedulers, so these are of one size.
   unit.technique = technique == Technique::sc && stack_size != 0 ? Technique::roc_l : technique;
-  unit.stack_kib = static_cast<std::uint32_t>((stack_size + 1023) / 1024);
+  unit.stack_class = stack_class_of(stack_size);
   unit.finished = announce_done;
   unit.context = nullptr;
   unit.state.store(UnitState::created, std::memory_order_relaxed);

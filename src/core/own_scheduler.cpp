@@ -8,13 +8,18 @@
 
 namespace weft::core {
 
+Scheduler::Scheduler(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
+                     bool stateless)
+    : kind_(kind), stateless_(stateless), count_(count), run_(function), data_(data) {
+  for (std::size_t index = 0; index < count; ++index) this->pools()[index] = pools[index];
+  if (kind != SchedulerKind::custom && count == 1 && pools[0]->access() == Access::priv) private_pool_ = pools[0];
+}
+
 Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
                              bool stateless) {
   void* memory = std::malloc(sizeof(Scheduler) + count * sizeof(Pool*));
   if (memory == nullptr) return nullptr;
-  auto scheduler = new (memory) Scheduler(kind, count, function, data, stateless);
-  for (std::size_t index = 0; index < count; ++index) scheduler->pools()[index] = pools[index];
-  return scheduler;
+  return new (memory) Scheduler(kind, count, pools, function, data, stateless);
 }
 
 void Scheduler::destroy() { std::free(this); }
@@ -29,7 +34,7 @@ Unit* Scheduler::first_of(std::size_t start) {
   return nullptr;
 }
 
-Unit* Scheduler::next(Worker& worker) {
+Unit* Scheduler::choose(Worker& worker) {
   switch (kind_) {
     case SchedulerKind::basic:
     case SchedulerKind::basic_wait: {

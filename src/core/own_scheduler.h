@@ -26,7 +26,7 @@ class Scheduler {
   void destroy();
 
   /// The next unit for the worker, from its pools; nullptr if there is none.
-  Unit* next(Worker& worker);
+  Unit* next(Worker& worker) { return private_pool_ != nullptr ? private_pool_->pop() : choose(worker); }
   bool has_work() const;
   bool has(const Pool& pool) const;
   std::size_t pool_count() const { return count_; }
@@ -43,13 +43,14 @@ class Scheduler {
   std::atomic<unsigned> users{0};
 
  private:
-  Scheduler(SchedulerKind kind, std::size_t count, Run function, void* data, bool stateless)
-      : kind_(kind), stateless_(stateless), count_(count), run_(function), data_(data) {}
+  Scheduler(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data, bool stateless);
+  Unit* choose(Worker& worker);
   Pool** pools() const { return reinterpret_cast<Pool**>(const_cast<Scheduler*>(this) + 1); }
   Unit* first_of(std::size_t start);
 
   const SchedulerKind kind_;
   const bool stateless_;
+  Pool* private_pool_ = nullptr;  // the only one it has, if that is private
   const std::size_t count_;
   const Run run_;
   void* const data_;

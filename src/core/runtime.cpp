@@ -9,6 +9,7 @@
 
 #include "base/panic.h"
 #include "core/extras.h"
+#include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/parking_lot.h"
@@ -83,7 +84,7 @@ void leave_slot(Worker& worker) {
 
 void leave_units_to_others(Worker& worker) {
   bool any = false;
-  while (Unit* unit = worker.deque.pop()) {
+  while (Unit* unit = take_newest(worker)) {
     worker.inbox.put(unit);
     any = true;
   }
@@ -120,7 +121,7 @@ void end_root(void* argument) {
 void become_root(Worker& worker) {
   runtime.roots.fetch_add(1, std::memory_order_relaxed);
   Unit& unit = worker.root_unit;
-  unit.root = true;
+  unit.flags.store(UnitFlag::root_of_klt, std::memory_order_relaxed);
   unit.keeps_identity = true;
   unit.worker = &worker;
   unit.name = "a thread of the program";
@@ -325,7 +326,7 @@ Counters sum_counters() {
     const Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
     if (worker == nullptr) continue;
     const Counters& counters = worker->counters;
-    sum.units_started += counters.units_started;
+    sum.units_started += worker->scheduling_points.load(std::memory_order_relaxed) - counters.units_resumed;
     sum.promoted_to_stack += counters.promoted_to_stack;
     sum.promoted_to_identity += counters.promoted_to_identity;
     sum.steals += counters.steals;

@@ -19,7 +19,7 @@
 #include "core/own_scheduler.h"
 #include "core/pool/pool.h"
 #include "core/technique/choice.h"
-#include "core/technique/start.h"
+#include "core/technique/entry.h"
 #include "os/futex.h"
 
 namespace weft::core {
@@ -41,15 +41,26 @@ Event give_turn(Worker& worker, Worker& home) {
   return Event::finished;
 }
 
-Event run(Worker& worker, Unit& unit) {
-  if (unit.root) return give_turn(worker, *unit.worker);
+[[gnu::noinline]] Event run_rare(Worker& worker, Unit& unit) {
+  if (is_root(unit)) return give_turn(worker, *unit.worker);
   if (has_flag(unit, UnitFlag::cancelled) && unit.context == nullptr && has_flag(unit, UnitFlag::free_standing)) {
-    tell_end(worker, unit);
+    end_free_standing(worker, unit);
     return Event::finished;
   }
   install_for(worker, unit);
   const Event event = unit.context != nullptr ? continue_unit(worker, unit) : start_unit(worker, unit);
   if (event != Event::returned) settle(worker, *worker.current, event);  // perhaps of another, started after it
+  worker.current = nullptr;
+  return event;
+}
+
+inline Event run(Worker& worker, Unit& unit) {
+  constexpr unsigned not_plain = UnitFlag::root_of_klt | UnitFlag::cancelled | UnitFlag::wants_identity;
+  const unsigned flags = unit.flags.load(std::memory_order_relaxed);
+  if ((flags & (not_plain | UnitFlag::free_standing)) != UnitFlag::free_standing) return run_rare(worker, unit);
+  const Event event = unit.context != nullptr ? continue_unit(worker, unit) : start_unit(worker, unit);
+  if (event == Event::returned) return event;
+  settle(worker, *worker.current, event);  // perhaps of another, started after it
   worker.current = nullptr;
   return event;
 }
@@ -139,6 +150,8 @@ bool is_over(const Worker& worker) {
   return root_is_ready(worker.until_ready) || (worker.until_done != nullptr && is_done(*worker.until_done));
 }
 
+namespace {
+
 // Back into the pool of its own; a pool that only one worker may push into is left, for good, for the inbox of the
 // worker that the unit has run on: whoever resumes it may be anybody.
 void put_into_pool(Worker& worker, Unit& unit) {
@@ -155,6 +168,8 @@ void put_into_pool(Worker& worker, Unit& unit) {
   wake(*home);
 }
 
+}  // namespace
+
 void put_ready(Worker& worker, Unit& unit) {
   if (unit.pool != nullptr) {
     put_into_pool(worker, unit);
@@ -170,7 +185,7 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
   Unit* unit = next_ready(worker);
   if (unit == nullptr) return nullptr;
   if (unit->context == nullptr) settle_technique(worker, *unit);
-  const bool same = unit->technique == technique && unit->context == nullptr && !unit->root &&
+  const bool same = unit->technique == technique && unit->context == nullptr && !is_root(*unit) &&
                     runs_on_any_identity(*unit) && !has_flag(*unit, UnitFlag::cancelled);
   if (same) return unit;
   worker.handed_on = unit;
@@ -240,7 +255,7 @@ void settle(Worker& worker, Unit& unit, Event event) {
 void suspend() {
   Worker& worker = *this_worker();
   Unit& unit = *worker.current;
-  if (!unit.root) {
+  if (!is_root(unit)) {
     leave_unit(worker, unit, Event::suspended);
     return;
   }
@@ -261,7 +276,7 @@ void suspend() {
 
 void resume(Unit& unit) {
   // Read before the exchange: afterwards the unit may run, and be gone.
-  const bool root = unit.root;
+  const bool root = is_root(unit);
   Worker* home = unit.worker;
   const UnitState before = unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
   if (root) {
@@ -287,7 +302,7 @@ void resume_all(Unit* chain) {
   while (chain != nullptr) {
     Unit* unit = chain;
     chain = chain->next;
-    if (unit->root) {
+    if (is_root(*unit)) {
       resume(*unit);
       continue;
     }
@@ -323,11 +338,11 @@ void resume_all(Unit* chain) {
 void yield() {
   Worker& worker = worker_here();
   Unit& unit = *worker.current;
-  if (unit.root && unit.scope != nullptr) {
+  if (is_root(unit) && unit.scope != nullptr) {
     step_aside();
     return;
   }
-  if (!unit.root) {
+  if (!is_root(unit)) {
     if (!has_local_work(worker) && !has_flag(unit, UnitFlag::free_standing)) {
       // Nothing here. Somebody else may need this CPU to make the progress that the caller waits for.
       if (!any_work(worker)) {

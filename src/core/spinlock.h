@@ -8,24 +8,27 @@
 
 namespace weft::core {
 
+/// For a few instructions of another KLT. That may have been descheduled by the kernel: after a while it gets the CPU.
+template <class Condition>
+void wait_while(Condition condition) {
+  for (unsigned round = 0; condition(); ++round) {
+    if (round < 128)
+      arch::relax();
+    else
+      os::give_up_cpu();
+  }
+}
+
 class Spinlock {
  public:
   void lock() {
-    while (locked_.exchange(true, std::memory_order_acquire)) wait();
+    while (locked_.exchange(true, std::memory_order_acquire))
+      wait_while([this] { return locked_.load(std::memory_order_relaxed); });
   }
   bool try_lock() { return !locked_.exchange(true, std::memory_order_acquire); }
   void unlock() { locked_.store(false, std::memory_order_release); }
 
  private:
-  void wait() {
-    // The holder may have been descheduled by the kernel: after a while, give it the CPU.
-    for (unsigned round = 0; locked_.load(std::memory_order_relaxed); ++round) {
-      if (round < 128)
-        arch::relax();
-      else
-        os::give_up_cpu();
-    }
-  }
   std::atomic<bool> locked_{false};
 };
 

@@ -32,7 +32,7 @@ class Share;
 struct Stack;
 struct Worker;
 
-enum class UnitState : std::uint32_t { created, running, suspending, suspended, ready, done };
+enum class UnitState : std::uint8_t { created, running, suspending, suspended, ready, done };
 
 /// How a unit is started and finished (dissertation, Tables 3.1-3.2): a file each in core/technique.
 /// In the order of enum weft_technique.
@@ -53,7 +53,7 @@ enum class Technique : std::uint8_t {
 };
 
 /// Unit::flags.
-enum UnitFlag : std::uint8_t {
+enum UnitFlag : std::uint16_t {
   free_standing = 1,  // created through core/create.h: its end is told by `waiters`, its descriptor is weft's
   detached = 2,       // nobody joins it: frees itself
   wants_identity = 4, // keeps thread-local storage of its own while it waits
@@ -62,34 +62,37 @@ enum UnitFlag : std::uint8_t {
   chosen = 32,        // its technique was chosen for it (core/technique/choice.h)
   granted = 64,       // may go on: the next wait_for_grant() returns at once (core/create.h)
   wants_grant = 128,  // waits for that
+  root_of_klt = 256,  // a KLT of the program: resumed only on itself
 };
 
-/// Two cache lines; the first is what starting and finishing touches.
+/// Two cache lines. A unit that is created, run and freed without any deviation touches only the first: the second
+/// is as new in a free descriptor, and put in order again only where `touched` says that it was used.
 struct alignas(base::cache_line) Unit {
   Unit* next = nullptr;     // in a pool, an inbox or a list of waiters
   void* context = nullptr;  // the saved stack pointer while it does not run
   std::atomic<UnitState> state{UnitState::created};
   Technique technique = Technique::roc_l;
-  std::atomic<std::uint8_t> flags{0};
-  bool root = false;            // a KLT of the program: resumed only on itself
-  bool keeps_identity = false;  // `identity` is its own for good, not just while suspended
+  std::uint8_t stack_class = 0;  // its stack shall have 2^stack_class bytes; 0: the default
+  bool touched = false;          // the second cache line may have something to say
+  std::atomic<std::uint16_t> flags{0};
+  std::uint16_t birth = 0;  // the index of the worker that created it
   void (*entry)(void*) = nullptr;
   void* argument = nullptr;
   Stack* stack = nullptr;                // from its start on; earlier if bound at creation
   std::atomic<Unit*> waiters{nullptr};   // of a free-standing unit: who joins it (core/create.h)
   Pool* pool = nullptr;                  // where it goes when ready; nullptr: to the worker that makes it so
 
-  Worker* worker = nullptr;          // where it runs or ran last
+  Worker* worker = nullptr;           // where it runs or ran last; of one that has never deviated: nowhere
   os::Identity* identity = nullptr;  // what it owns at rung 3; else it runs on its worker's
   void (*finished)(Unit*) = nullptr;  // on the scheduler's side, after it has left its stack
   void* face = nullptr;               // what the face that made it hangs here
   const Share* scope = nullptr;       // what it belongs to now; nullptr: to nothing in particular
   const char* name = nullptr;
-  std::uint32_t stack_kib = 0;  // wanted; 0: the default
-  std::int32_t priority = 0;    // in a pool that knows priorities; higher runs first
+  std::int32_t priority = 0;  // in a pool that knows priorities; higher runs first
   std::uint32_t deviations = 0;
-  std::uint16_t starts = 0;
-  std::uint16_t moves = 0;  // to another worker
+  std::uint16_t revivals = 0;
+  std::uint16_t moves = 0;      // to another worker
+  bool keeps_identity = false;  // `identity` is its own for good, not just while suspended
 };
 
 static_assert(sizeof(Unit) == 2 * base::cache_line);
@@ -97,6 +100,8 @@ static_assert(sizeof(Unit) == 2 * base::cache_line);
 inline bool has_flag(const Unit& unit, UnitFlag flag) {
   return (unit.flags.load(std::memory_order_relaxed) & flag) != 0;
 }
+
+inline bool is_root(const Unit& unit) { return has_flag(unit, UnitFlag::root_of_klt); }
 
 /// Whether the unit has a stack that it can leave and come back to.
 inline bool may_wait(const Unit& unit) { return unit.technique != Technique::stackless; }

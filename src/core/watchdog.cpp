@@ -42,7 +42,7 @@ void give_way() {
   if (worker == nullptr || worker->current == nullptr) return;
   Unit& unit = *worker->current;
   if (unit.state.load(std::memory_order_relaxed) != UnitState::running || !identities_enabled) return;
-  if (unit.root) {
+  if (is_root(unit)) {
     step_aside();
     return;
   }

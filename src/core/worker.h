@@ -9,11 +9,13 @@
 #include <atomic>
 #include <cstdint>
 
+#include "arch/context.h"
 #include "arch/thread_pointer.h"
 #include "base/layout.h"
 #include "core/pool/deque.h"
 #include "core/pool/inbox.h"
 #include "core/pool/share.h"
+#include "core/privacy.h"
 #include "core/stack.h"
 #include "core/technique/choice.h"
 #include "core/unit.h"
@@ -36,7 +38,8 @@ enum Parked : std::uint32_t {
 
 /// What `--report` adds up. Each worker counts its own; readers accept a slightly old value.
 struct Counters {
-  std::uint64_t units_started = 0;         // rung 1
+  std::uint64_t units_started = 0;         // rung 1; in a sum only: what is not resumed of the scheduling points
+  std::uint64_t units_resumed = 0;
   std::uint64_t promoted_to_stack = 0;     // rung 2: first deviations
   std::uint64_t promoted_to_identity = 0;  // rung 3: suspended with an identity of its own
   std::uint64_t steals = 0;
@@ -47,6 +50,7 @@ struct alignas(base::cache_line) Worker {
   // The innermost scheduler frame on this KLT, and what runs on top of it.
   Unit* current = nullptr;
   void* scheduler_context = nullptr;
+  weft_fp_control fp_control = 0;  // in that frame
   void* frame_stack = nullptr;  // for sanitizers: the stack that frame lies on
   std::size_t frame_stack_size = 0;
   void* frame_fiber = nullptr;
@@ -59,6 +63,8 @@ struct alignas(base::cache_line) Worker {
   unsigned spare_count = 0;
 
   StackCache stacks;
+  Stack* warm = nullptr;        // what undeviated units of this frame run on, one after the other
+  std::uint8_t warm_class = 0;  // Unit::stack_class of those that it was taken for
   UnitCache units;
   Choices choices;
   Counters counters;
@@ -96,7 +102,8 @@ struct alignas(base::cache_line) Worker {
   std::atomic<const Share*> lends_within{nullptr};
   mutable Spinlock overflow_lock;
   Share* overflow = nullptr;
-  Deque<Unit> deque;
+  Privacy privacy;    // of the deque, and of the ends of the units that were created here
+  Deque<Unit> deque;  // not the owner: within a Privacy::Visit
   Inbox inbox;
   Inbox aside;  // ready units that a root came across and may not run: for the others
 

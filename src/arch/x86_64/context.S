@@ -2,12 +2,16 @@
 //
 // A saved context, from its stack pointer upwards:
 //   +0 mxcsr (4 bytes), +4 x87 control word (2 bytes), +8 r15 r14 r13 r12 rbx rbp, +56 return address
-// The loads of the control words are skipped when they would change nothing: they cost more than
-// the comparison.
+//
+// What the control words cost decides where they are read (Zen 4: stmxcsr 7 ns, ldmxcsr 0.5, fnstcw 1; a whole
+// switch without them 3). mxcsr is read once for each context that is left and whose words nobody knows, and loaded
+// from memory always; fldcw is skipped where it would change nothing. A unit that returns has kept mxcsr, as the ABI
+// tells a callee to; but if its x87 control word shows that it changed the rounding (fesetround sets both), both are
+// set back.
 
         .text
 
-        .macro SAVE_CONTEXT
+        .macro SAVE_REGISTERS
         pushq   %rbp
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset rbp, 0
@@ -26,27 +30,83 @@
         pushq   %r15
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset r15, 0
+        .endm
+
+        // The whole context, with the control words as they are now.
+        .macro SAVE_CONTEXT
+        SAVE_REGISTERS
         subq    $8, %rsp
         .cfi_adjust_cfa_offset 8
         stmxcsr (%rsp)
         fnstcw  4(%rsp)
         .endm
 
-        // Loads the floating-point control words of the context at (%rsp); clobbers r10, r11.
-        .macro LOAD_FP_CONTROL
-        leaq    -16(%rsp), %r11
-        stmxcsr (%r11)
-        movl    (%r11), %r10d
-        xorl    (%rsp), %r10d
-        testl   $0xffc0, %r10d
-        jz      81f
+        // The same, with control words that the caller knows.
+        .macro SAVE_CONTEXT_WITH words
+        SAVE_REGISTERS
+        pushq   \words
+        .cfi_adjust_cfa_offset 8
+        .endm
+
+        // Loads the control words of the context at (%rsp) where the x87 one is `now`.
+        .macro LOAD_FP_CONTROL now
         ldmxcsr (%rsp)
-81:     fnstcw  4(%r11)
-        movw    4(%r11), %r10w
+        cmpw    4(%rsp), \now
+        je      81f
+        fldcw   4(%rsp)
+81:
+        .endm
+
+        // The same where nobody knows the x87 control word; clobbers r10.
+        .macro LOAD_FP_CONTROL_ANEW
+        fnstcw  -8(%rsp)
+        movzwl  -8(%rsp), %r10d
+        LOAD_FP_CONTROL %r10w
+        .endm
+
+        // A unit has returned to the context at (%rsp), and restored the other registers.
+        .macro RETURN_FROM_UNIT
+        fnstcw  -8(%rsp)
+        movzwl  -8(%rsp), %r10d
         cmpw    4(%rsp), %r10w
         je      82f
         fldcw   4(%rsp)
-82:
+        ldmxcsr (%rsp)
+82:     addq    $56, %rsp
+        .cfi_adjust_cfa_offset -56
+        .cfi_same_value rbp
+        .cfi_same_value rbx
+        .cfi_same_value r12
+        .cfi_same_value r13
+        .cfi_same_value r14
+        .cfi_same_value r15
+        xorl    %eax, %eax
+        ret
+        .endm
+
+        // The context is saved: notes it, and calls the entry on the new stack. Below that stack's top: -8 the old stack
+        // pointer, -16 padding, -24 the return address.
+        .macro CALL_AND_RETURN
+        movq    %rsp, (%rdi)
+        movq    %rsp, -8(%rsi)
+        leaq    -16(%rsi), %rsp
+        movq    %rcx, %rdi
+        .cfi_remember_state
+        .cfi_undefined rip              // unwinding a unit ends at its entry
+        call    *%rdx
+        .cfi_restore_state
+        movq    8(%rsp), %rsp           // entry has restored the callee-saved registers
+        RETURN_FROM_UNIT
+        .endm
+
+        .macro CALL_AND_FINISH
+        movq    %rsp, (%rdi)
+        leaq    -16(%rsi), %rsp
+        movq    %rcx, %rdi
+        .cfi_undefined rip
+        call    *%rdx
+        call    weft_unit_finish
+        ud2
         .endm
 
         .macro LOAD_REGISTERS_AND_RETURN
@@ -91,18 +151,30 @@
 FUNCTION weft_context_switch
         SAVE_CONTEXT
         movq    %rsp, (%rdi)
+        movzwl  4(%rsp), %r10d
         movq    %rsi, %rsp              // same layout there: the CFA rule stays true
         movq    %rdx, %rax
-        LOAD_FP_CONTROL
+        LOAD_FP_CONTROL %r10w
         LOAD_REGISTERS_AND_RETURN
 END weft_context_switch
+
+// intptr_t weft_context_resume(void** save, void* to, intptr_t value, weft_fp_control known)
+FUNCTION weft_context_resume
+        SAVE_CONTEXT_WITH %rcx
+        movq    %rsp, (%rdi)
+        shrq    $32, %rcx
+        movq    %rsi, %rsp
+        movq    %rdx, %rax
+        LOAD_FP_CONTROL %cx
+        LOAD_REGISTERS_AND_RETURN
+END weft_context_resume
 
 // void weft_context_jump(void* to, intptr_t value)
 FUNCTION weft_context_jump
         .cfi_undefined rip
         movq    %rdi, %rsp
         movq    %rsi, %rax
-        LOAD_FP_CONTROL
+        LOAD_FP_CONTROL_ANEW
         addq    $8, %rsp
         popq    %r15
         popq    %r14
@@ -113,43 +185,42 @@ FUNCTION weft_context_jump
         ret
 END weft_context_jump
 
-// intptr_t weft_context_start_roc(void** save, void* top, void (*entry)(void*), void* argument)
-// On the new stack: top-8 the caller's stack pointer, top-16 padding, top-24 the return address.
-FUNCTION weft_context_start_roc
-        SAVE_CONTEXT
-        movq    %rsp, (%rdi)
-        movq    %rsp, -8(%rsi)
-        leaq    -16(%rsi), %rsp
-        movq    %rcx, %rdi
-        .cfi_remember_state
-        .cfi_undefined rip              // unwinding a unit ends at its entry
-        call    *%rdx
-        .cfi_restore_state
-        movq    8(%rsp), %rsp           // entry has restored the callee-saved registers
-        LOAD_FP_CONTROL
-        addq    $56, %rsp
-        .cfi_adjust_cfa_offset -56
-        .cfi_same_value rbp
-        .cfi_same_value rbx
-        .cfi_same_value r12
-        .cfi_same_value r13
-        .cfi_same_value r14
-        .cfi_same_value r15
-        xorl    %eax, %eax
+// weft_fp_control weft_context_fp_control(void)
+FUNCTION weft_context_fp_control
+        stmxcsr -8(%rsp)
+        fnstcw  -4(%rsp)
+        movl    -8(%rsp), %eax
+        movzwl  -4(%rsp), %edx
+        shlq    $32, %rdx
+        orq     %rdx, %rax
         ret
+END weft_context_fp_control
+
+// intptr_t weft_context_start_roc(void** save, void* top, void (*entry)(void*), void* argument,
+//                                 weft_fp_control known)
+FUNCTION weft_context_start_roc
+        SAVE_CONTEXT_WITH %r8
+        CALL_AND_RETURN
 END weft_context_start_roc
 
-// intptr_t weft_context_start_full(void** save, void* top, void (*entry)(void*), void* argument)
-FUNCTION weft_context_start_full
+// intptr_t weft_context_spawn_roc(void** save, void* top, void (*entry)(void*), void* argument)
+FUNCTION weft_context_spawn_roc
         SAVE_CONTEXT
-        movq    %rsp, (%rdi)
-        leaq    -16(%rsi), %rsp
-        movq    %rcx, %rdi
-        .cfi_undefined rip
-        call    *%rdx
-        call    weft_unit_finish
-        ud2
+        CALL_AND_RETURN
+END weft_context_spawn_roc
+
+// intptr_t weft_context_start_full(void** save, void* top, void (*entry)(void*), void* argument,
+//                                  weft_fp_control known)
+FUNCTION weft_context_start_full
+        SAVE_CONTEXT_WITH %r8
+        CALL_AND_FINISH
 END weft_context_start_full
+
+// intptr_t weft_context_spawn_full(void** save, void* top, void (*entry)(void*), void* argument)
+FUNCTION weft_context_spawn_full
+        SAVE_CONTEXT
+        CALL_AND_FINISH
+END weft_context_spawn_full
 
 // The instruction before the label belongs to the same unwind region: an unwinder looks up the
 // return address minus one.
@@ -170,17 +241,7 @@ FUNCTION weft_context_call_saved
         movq    %rsp, (%rdi)
         movq    %rdx, %rdi
         call    *%rsi
-        LOAD_FP_CONTROL
-        addq    $56, %rsp
-        .cfi_adjust_cfa_offset -56
-        .cfi_same_value rbp
-        .cfi_same_value rbx
-        .cfi_same_value r12
-        .cfi_same_value r13
-        .cfi_same_value r14
-        .cfi_same_value r15
-        xorl    %eax, %eax
-        ret
+        RETURN_FROM_UNIT
 END weft_context_call_saved
 
 // void weft_context_start_ss(void* top, void (*entry)(void*), void* argument)

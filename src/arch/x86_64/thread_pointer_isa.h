@@ -17,9 +17,7 @@ inline void* isa_thread_word() {
   asm volatile(
       "movq weft_thread_word@gottpoff(%%rip), %0\n\t"
       "movq %%fs:(%0), %0"
-      : "=&r"(value)
-      :
-      : "memory");
+      : "=&r"(value));
   return value;
 }
 

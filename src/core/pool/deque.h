@@ -14,8 +14,10 @@
 // Old arrays stay readable until the deque is destroyed, since a thief may still hold one; they add
 // up to less than the current one.
 //
-// Rejected for now: an owner without fence (B) whose thief calls membarrier instead. The thief would
-// pay 17 us for each steal, which only pays off once a steal moves many units (see docs/design).
+// The functions that end in _alone need no fence and no exchange: who calls them is alone (core/privacy.h).
+//
+// Rejected: an owner that is always without fence (B), and whose thief calls membarrier instead, each time. The
+// thief would pay 17 us for each steal; with core/privacy.h it does once in a while.
 #pragma once
 
 #include <atomic>
@@ -45,13 +47,24 @@ class Deque {
 
   /// Owner only.
   void push(T* element) {
+    if (push_if_room(element)) [[likely]]
+      return;
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     const std::int64_t top = top_.load(std::memory_order_acquire);
-    Array* array = array_.load(std::memory_order_relaxed);
-    if (array == nullptr || bottom - top >= array->capacity) [[unlikely]]
-      array = grow(array, top, bottom);
+    Array* array = grow(array_.load(std::memory_order_relaxed), top, bottom);
     array->slot(bottom).store(element, std::memory_order_relaxed);
     bottom_.store(bottom + 1, std::memory_order_release);  // (A)
+  }
+
+  /// The same, but only where the array need not grow. False: it must.
+  bool push_if_room(T* element) {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    Array* array = array_.load(std::memory_order_relaxed);
+    if (array == nullptr || bottom - top_.load(std::memory_order_acquire) >= array->capacity) [[unlikely]]
+      return false;
+    array->slot(bottom).store(element, std::memory_order_relaxed);
+    bottom_.store(bottom + 1, std::memory_order_release);  // (A)
+    return true;
   }
 
   /// Owner only: the element pushed last.
@@ -100,6 +113,30 @@ class Deque {
     if (top >= bottom_.load(std::memory_order_acquire)) return nullptr;  // (A)
     T* element = array_.load(std::memory_order_acquire)->slot(top).load(std::memory_order_relaxed);
     top_.store(top + 1, std::memory_order_release);
+    return element;
+  }
+
+  /// push() at the other end, for an owner whose deque nobody else touches: steal() would take it first, pop() last.
+  void push_oldest_alone(T* element) {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const std::int64_t top = top_.load(std::memory_order_relaxed);
+    Array* array = array_.load(std::memory_order_relaxed);
+    if (array == nullptr || bottom - top >= array->capacity) [[unlikely]]
+      array = grow(array, top, bottom);
+    array->slot(top - 1).store(element, std::memory_order_relaxed);
+    top_.store(top - 1, std::memory_order_release);
+  }
+
+  /// For an owner whose deque nobody else touches: some element, chosen by a random number; the oldest fills its place.
+  T* pop_any_alone(std::uint32_t random) {
+    const std::int64_t top = top_.load(std::memory_order_relaxed);
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    if (top >= bottom) return nullptr;
+    Array* array = array_.load(std::memory_order_relaxed);
+    auto& slot = array->slot(top + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(bottom - top)));
+    T* element = slot.load(std::memory_order_relaxed);
+    slot.store(array->slot(top).load(std::memory_order_relaxed), std::memory_order_relaxed);
+    top_.store(top + 1, std::memory_order_relaxed);
     return element;
   }
 

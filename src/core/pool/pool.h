@@ -82,6 +82,8 @@ class alignas(base::cache_line) Pool final {
   }
   bool looks_empty() const { return size() == 0; }
 
+  bool is_private_list() const { return kind_ == Kind::private_fifo || kind_ == Kind::private_lifo; }
+
   /// Whether steal() takes from another end than pop(), which is the owner's then.
   bool is_deque() const { return kind_ == Kind::deque; }
   /// Of a pool of the user's own: mpmc.

@@ -21,7 +21,7 @@ void entry(void* argument) {
 
 void spawn_c_full(Worker& worker, Unit& child) {
   spawn_child(worker, child, [](void** save, void* top, Spawn* spawn) {
-    weft_context_start_full(save, top, &entry, spawn);
+    weft_context_spawn_full(save, top, &entry, spawn);
   });
 }
 

@@ -22,7 +22,7 @@ void entry(void* argument) {
 
 void spawn_c_roc(Worker& worker, Unit& child) {
   spawn_child(worker, child, [](void** save, void* top, Spawn* spawn) {
-    weft_context_start_roc(save, top, &entry, spawn);
+    weft_context_spawn_roc(save, top, &entry, spawn);
   });
 }
 

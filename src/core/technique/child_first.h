@@ -12,6 +12,7 @@
 
 #include "arch/context.h"
 #include "core/create.h"
+#include "core/find.h"
 #include "core/scheduler.h"
 #include "core/technique/entry.h"
 
@@ -19,6 +20,7 @@ namespace weft::core {
 
 /// What creator and child know of each other; in the creator's frame.
 struct Spawn {
+  Worker* worker;  // that both are on
   Unit* child;
   Unit* parent;
   bool child_came_back = false;
@@ -27,7 +29,7 @@ struct Spawn {
 /// On the child's stack, first thing: the creator is saved by now, and can be stolen.
 inline void offer_parent(const Spawn& spawn) {
   sanitizer::arrive(nullptr, nullptr, nullptr);
-  Worker& worker = *spawn.child->worker;
+  Worker& worker = *spawn.worker;
   worker.deque.push(spawn.parent);
   notify();
 }
@@ -36,7 +38,7 @@ inline void offer_parent(const Spawn& spawn) {
 /// left to the scheduler to find out what comes next.
 inline bool take_parent_back(Spawn& spawn, Unit* parent) {
   Worker& worker = *this_worker();
-  Unit* newest = worker.deque.pop();
+  Unit* newest = take_newest(worker);
   if (newest != parent) {
     worker.handed_on = newest;
     return false;
@@ -50,8 +52,9 @@ inline bool take_parent_back(Spawn& spawn, Unit* parent) {
 template <class Start>
 void spawn_child(Worker& worker, Unit& child, Start start) {
   Unit& parent = *worker.current;
-  Spawn spawn{&child, &parent};
+  Spawn spawn{&worker, &child, &parent};
   void* const context_before = parent.context;
+  if (worker.warm == parent.stack) worker.warm = nullptr;  // the parent may go on elsewhere
   Stack* stack = bind_stack(worker, child);
   parent.state.store(UnitState::ready, std::memory_order_relaxed);
   begin(worker, child, stack, stack->top());

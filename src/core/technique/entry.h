@@ -1,6 +1,7 @@
 // The two ends of a unit's life on its stack. Only for the technique files.
 #pragma once
 
+#include "core/create.h"
 #include "core/identities.h"
 #include "core/sanitizer.h"
 #include "core/technique/start.h"
@@ -9,10 +10,8 @@ namespace weft::core {
 
 /// On the stack that the caller runs on.
 inline void begin(Worker& worker, Unit& unit) {
-  unit.worker = &worker;
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.current = &unit;
-  ++worker.counters.units_started;
   pass_scheduling_point(worker);
 #if defined(WEFT_TSAN)
   worker.frame_fiber = sanitizer::current_fiber();
@@ -25,13 +24,42 @@ inline void begin(Worker& worker, Unit& unit, Stack* stack, void* top) {
   begin(worker, unit);
 }
 
+/// A call as a unit is called.
+inline void call_unit(Unit& unit) {
+  unit.entry(unit.argument);
+  if (unit.touched && unit.face != nullptr && has_flag(unit, UnitFlag::free_standing)) [[unlikely]]
+    end_extras(unit);
+}
+
+/// The end of a unit, told to whom it concerns; off its stack. From then on it may be gone.
+inline void tell_end(Worker& worker, Unit& unit) {
+  if (has_flag(unit, UnitFlag::free_standing))
+    end_free_standing(worker, unit);
+  else if (unit.finished != nullptr)
+    unit.finished(&unit);
+  else
+    unit.state.store(UnitState::done, std::memory_order_release);
+}
+
 inline Stack* bind_stack(Worker& worker, Unit& unit) {
   return unit.stack != nullptr ? unit.stack : worker.stacks.take(wanted_stack(unit));
+}
+
+/// Of most units: nothing is known of it that its end has to undo.
+inline bool ends_plainly(const Unit& unit) {
+  constexpr unsigned not_plain = UnitFlag::wants_identity | UnitFlag::own_memory;
+  return !unit.touched && (unit.flags.load(std::memory_order_relaxed) & (not_plain | UnitFlag::free_standing)) ==
+                              UnitFlag::free_standing;
 }
 
 /// A unit has run to its end without leaving the worker.
 inline void end_undeviated_keeping_stack(Worker& worker, Unit& unit) {
   worker.current = nullptr;
+  if (ends_plainly(unit)) [[likely]] {
+    unit.stack = nullptr;
+    end_free_standing(worker, unit);
+    return;
+  }
   unit.stack = nullptr;
   drop_identity(worker, unit);
   tell_end(worker, unit);
@@ -39,6 +67,10 @@ inline void end_undeviated_keeping_stack(Worker& worker, Unit& unit) {
 
 inline void end_undeviated(Worker& worker, Unit& unit) {
   worker.current = nullptr;
+  if (unit.stack == nullptr && ends_plainly(unit)) [[likely]] {
+    end_free_standing(worker, unit);
+    return;
+  }
   if (unit.stack != nullptr && !binds_early(unit)) {
     worker.stacks.give(unit.stack);
     unit.stack = nullptr;
@@ -48,13 +80,14 @@ inline void end_undeviated(Worker& worker, Unit& unit) {
 }
 
 /// First thing on the unit's stack: where the frame under it lies.
-inline void note_arrival([[maybe_unused]] Unit& unit) {
+inline void note_arrival() {
 #if defined(WEFT_ASAN)
   const void* low = nullptr;
   std::size_t size = 0;
   sanitizer::arrive(nullptr, &low, &size);
-  unit.worker->frame_stack = const_cast<void*>(low);
-  unit.worker->frame_stack_size = size;
+  Worker& worker = *this_worker();
+  worker.frame_stack = const_cast<void*>(low);
+  worker.frame_stack_size = size;
 #endif
 }
 
@@ -69,7 +102,7 @@ inline void note_arrival([[maybe_unused]] Unit& unit) {
 /// What a unit's own stack begins with where it is called and may return.
 inline void roc_entry(void* argument) {
   auto unit = static_cast<Unit*>(argument);
-  note_arrival(*unit);
+  note_arrival();
   call_unit(*unit);
   if constexpr (sanitizer::active) {
     // A diverted unit announces its departure in weft_unit_finish().
@@ -79,7 +112,7 @@ inline void roc_entry(void* argument) {
 
 inline void full_entry(void* argument) {
   auto unit = static_cast<Unit*>(argument);
-  note_arrival(*unit);
+  note_arrival();
   call_unit(*unit);
 }
 

@@ -1,11 +1,14 @@
 // RoC: return on completion, with the stack bound at creation (dissertation 3.4.1, Figs. 3.11-3.12).
 //
 // Constraint: none.
-#include "core/technique/start.h"
+#include "core/technique/entry.h"
 
 namespace weft::core {
 
-// What is bound already is used: the rest is RoC-L.
-Event run_roc(Worker& worker, Unit& unit) { return run_roc_l(worker, unit); }
+Event run_roc(Worker& worker, Unit& unit) {
+  const Event event = start_roc_l(worker, unit, unit.stack, unit.stack->top());
+  if (event == Event::returned) end_undeviated(worker, unit);
+  return event;
+}
 
 }  // namespace weft::core

@@ -12,15 +12,35 @@ Event start_roc_l(Worker& worker, Unit& unit, Stack* stack, void* top) {
   begin(worker, unit, stack, top);
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
-  const auto event = static_cast<Event>(weft_context_start_roc(&worker.scheduler_context, top, &roc_entry, &unit));
+  const auto event = static_cast<Event>(weft_context_start_roc(&worker.scheduler_context, top, &roc_entry, &unit,
+                                                               worker.fp_control));
   sanitizer::arrive(fake, nullptr, nullptr);
   return event;
 }
 
+namespace {
+
+[[gnu::noinline]] Stack* warm_up(Worker& worker, const Unit& unit) {
+  if (worker.warm != nullptr) worker.stacks.give(worker.warm);
+  worker.warm = worker.stacks.take(wanted_stack(unit));
+  worker.warm_class = unit.stack_class;
+  return worker.warm;
+}
+
+}  // namespace
+
+// The stack stays where the next unit finds it; one that deviates takes it away (note_first_deviation).
 Event run_roc_l(Worker& worker, Unit& unit) {
-  Stack* stack = bind_stack(worker, unit);
+  if (unit.stack != nullptr) [[unlikely]]
+    return run_roc(worker, unit);
+  Stack* stack = worker.warm;
+  if (stack == nullptr || worker.warm_class != unit.stack_class) [[unlikely]]
+    stack = warm_up(worker, unit);
   const Event event = start_roc_l(worker, unit, stack, stack->top());
-  if (event == Event::returned) end_undeviated(worker, unit);
+  if (event != Event::returned) return event;
+  end_undeviated_keeping_stack(worker, unit);
+  if (worker.warm != stack) [[unlikely]]
+    worker.stacks.give(stack);  // it has spawned children, and could have been stolen then
   return event;
 }
 

@@ -17,7 +17,7 @@ namespace {
 void loop(void* argument) {
   auto unit = static_cast<Unit*>(argument);
   Stack* stack = unit->stack;
-  note_arrival(*unit);
+  note_arrival();
   for (;;) {
     call_unit(*unit);
     if (stack->abandoned) [[unlikely]] {
@@ -40,7 +40,8 @@ Event run_sc(Worker& worker, Unit& unit) {
   begin(worker, unit, stack, stack->top());
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
-  const auto event = static_cast<Event>(weft_context_start_roc(&worker.scheduler_context, stack->top(), &loop, &unit));
+  const auto event = static_cast<Event>(weft_context_start_roc(&worker.scheduler_context, stack->top(), &loop, &unit,
+                                                            worker.fp_control));
   sanitizer::arrive(fake, nullptr, nullptr);
   if (event == Event::returned) worker.stacks.give(stack);
   return event;

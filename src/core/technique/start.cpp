@@ -1,5 +1,7 @@
 #include "core/technique/start.h"
 
+#include <iterator>
+
 #include "core/create.h"
 #include "core/identities.h"
 #include "core/own_scheduler.h"
@@ -10,7 +12,7 @@
 namespace weft::core {
 
 std::size_t wanted_stack(const Unit& unit) {
-  return unit.stack_kib != 0 ? std::size_t{unit.stack_kib} * 1024 : runtime.config.stack_size;
+  return unit.stack_class != 0 ? std::size_t{1} << unit.stack_class : runtime.config.stack_size;
 }
 
 void settle_technique(Worker& worker, Unit& unit) {
@@ -18,40 +20,26 @@ void settle_technique(Worker& worker, Unit& unit) {
   unit.technique = choose(worker, unit.entry);
   // SC units have stacks of one size, and want a stateless scheduler.
   const bool stateless = worker.scheduler() == nullptr || worker.scheduler()->stateless();
-  if (unit.technique == Technique::sc && (!stateless || unit.stack_kib != 0 || unit.stack != nullptr))
+  if (unit.technique == Technique::sc && (!stateless || unit.stack_class != 0 || unit.stack != nullptr))
     unit.technique = Technique::roc_l;
 }
 
-Event start_unit(Worker& worker, Unit& unit) {
+namespace {
+
+Event run_automatic(Worker& worker, Unit& unit) {
   settle_technique(worker, unit);
-  switch (unit.technique) {
-    case Technique::stackless:
-      return run_stackless(worker, unit);
-    case Technique::full:
-      return run_full(worker, unit);
-    case Technique::full_l:
-      return run_full_l(worker, unit);
-    case Technique::roc:
-      return run_roc(worker, unit);
-    case Technique::automatic:
-    case Technique::roc_l:
-      return run_roc_l(worker, unit);
-    case Technique::ss:
-      return run_ss(worker, unit);
-    case Technique::ss_l:
-      return run_ss_l(worker, unit);
-    case Technique::sc:
-      return run_sc(worker, unit);
-    // A child-first unit gets here when it was put into a pool (revived, or created by many at once).
-    case Technique::c_full:
-    case Technique::c_full_e:
-      return run_full_l(worker, unit);
-    case Technique::c_roc:
-    case Technique::c_roc_e:
-      return run_roc_l(worker, unit);
-  }
-  __builtin_unreachable();
+  return start_unit(worker, unit);
 }
+
+}  // namespace
+
+// A child-first unit gets here when it was put into a pool (revived, or created by many at once).
+const Start start_of[] = {
+    run_automatic, run_stackless, run_full, run_full_l, run_roc, run_roc_l, run_ss,
+    run_ss_l,      run_sc,        run_full_l /* C-Full */, run_full_l /* C-Full-E */, run_roc_l /* C-RoC */,
+    run_roc_l /* C-RoC-E */,
+};
+static_assert(std::size(start_of) == static_cast<std::size_t>(Technique::c_roc_e) + 1);
 
 void run_child_first(Worker& worker, Unit& child) {
   const Unit& parent = *worker.current;
@@ -59,7 +47,7 @@ void run_child_first(Worker& worker, Unit& child) {
   // scheduler does not look into the deque, where the parent would wait.
   const bool own_scheduler = worker.scheduler() != nullptr && worker.scheduler()->is_custom();
   const bool in_place =
-      !own_scheduler && !parent.root && may_wait(parent) && runs_on_any_identity(parent) && runs_on_any_identity(child);
+      !own_scheduler && !is_root(parent) && may_wait(parent) && runs_on_any_identity(parent) && runs_on_any_identity(child);
   if (!in_place) {
     run_one(worker, child);
     return;
@@ -74,20 +62,6 @@ void run_child_first(Worker& worker, Unit& child) {
     default:
       return spawn_c_roc_e(worker, child);
   }
-}
-
-void call_unit(Unit& unit) {
-  unit.entry(unit.argument);
-  if (unit.face != nullptr && has_flag(unit, UnitFlag::free_standing)) end_extras(unit);
-}
-
-void tell_end(Worker& worker, Unit& unit) {
-  if (unit.finished != nullptr)
-    unit.finished(&unit);
-  else if (has_flag(unit, UnitFlag::free_standing))
-    end_free_standing(worker, unit);
-  else
-    unit.state.store(UnitState::done, std::memory_order_release);
 }
 
 }  // namespace weft::core

@@ -5,6 +5,7 @@
 // where it is bound at creation, it keeps it until it is freed.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "core/worker.h"
@@ -27,12 +28,20 @@ class SchedulerFrame {
       : worker_(worker),
         unit_(worker.current),
         context_(worker.scheduler_context),
+        fp_control_(worker.fp_control),
         stack_(worker.frame_stack),
         stack_size_(worker.frame_stack_size),
-        fiber_(worker.frame_fiber) {}
+        fiber_(worker.frame_fiber),
+        warm_(worker.warm) {
+    worker.fp_control = weft_context_fp_control();
+    worker.warm = nullptr;  // perhaps the stack that this frame lies on
+  }
   ~SchedulerFrame() {
     worker_.current = unit_;
     worker_.scheduler_context = context_;
+    worker_.fp_control = fp_control_;
+    if (worker_.warm != nullptr) worker_.stacks.give(worker_.warm);
+    worker_.warm = warm_;
     worker_.frame_stack = stack_;
     worker_.frame_stack_size = stack_size_;
     worker_.frame_fiber = fiber_;
@@ -44,38 +53,43 @@ class SchedulerFrame {
   Worker& worker_;
   Unit* unit_;
   void* context_;
+  weft_fp_control fp_control_;
   void* stack_;
   std::size_t stack_size_;
   void* fiber_;
+  Stack* warm_;
 };
 
 /// Starts a unit that a scheduler has taken and that has not run yet. `returned`: it ran to its end, as
 /// perhaps others after it, and all that is done about it. Otherwise Worker::current is the unit that
 /// the event is about, and settle() has to follow.
-Event start_unit(Worker& worker, Unit& unit);
+using Start = Event (*)(Worker& worker, Unit& unit);
+extern const Start start_of[];  // by technique
+inline Event start_unit(Worker& worker, Unit& unit) {
+  return start_of[static_cast<std::size_t>(unit.technique)](worker, unit);
+}
 
 /// Replaces `automatic` by the technique that is chosen now.
 void settle_technique(Worker& worker, Unit& unit);
 
 /// Whether the stack is bound at creation.
+inline bool binds_at_creation(Technique technique) {
+  constexpr auto bit = [](Technique one) { return 1U << static_cast<unsigned>(one); };
+  constexpr unsigned early =
+      bit(Technique::full) | bit(Technique::roc) | bit(Technique::ss) | bit(Technique::c_full) | bit(Technique::c_roc);
+  return (early >> static_cast<unsigned>(technique) & 1U) != 0;
+}
 inline bool binds_early(const Unit& unit) {
-  switch (unit.technique) {
-    case Technique::full:
-    case Technique::roc:
-    case Technique::ss:
-    case Technique::c_full:
-    case Technique::c_roc:
-      return true;
-    default:
-      return has_flag(unit, UnitFlag::own_memory);
-  }
+  return binds_at_creation(unit.technique) || has_flag(unit, UnitFlag::own_memory);
 }
 
 /// The size of the stack that the unit wants.
 std::size_t wanted_stack(const Unit& unit);
 
-/// The end of a unit, told to whom it concerns; off its stack. From then on it may be gone.
-void tell_end(Worker& worker, Unit& unit);
+/// Unit::stack_class for a wish in bytes; 0: the default.
+inline std::uint8_t stack_class_of(std::size_t bytes) {
+  return static_cast<std::uint8_t>(bytes != 0 ? std::bit_width(bytes - 1) : 0);
+}
 
 /// RoC-L, the bare start: binds `stack` (taken at invocation) and calls the unit on it below `top`; the
 /// way back is a return unless the unit deviates.
@@ -83,9 +97,6 @@ Event start_roc_l(Worker& worker, Unit& unit, Stack* stack, void* top);
 
 /// Full-L, the bare start: the unit switches back to the scheduler even if it never deviated.
 Event start_full(Worker& worker, Unit& unit, Stack* stack, void* top);
-
-/// A call as a unit is called: for those that run on the stack of the caller.
-void call_unit(Unit& unit);
 
 // One for each technique.
 Event run_stackless(Worker& worker, Unit& unit);

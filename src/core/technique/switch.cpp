@@ -9,6 +9,7 @@ namespace weft::core {
 
 // The way back that the unit was started with leads into frames that will not be there.
 void note_first_deviation(Worker& worker, Unit& unit) {
+  if (worker.warm == unit.stack) worker.warm = nullptr;
   switch (unit.technique) {
     case Technique::full:
     case Technique::full_l:
@@ -27,6 +28,8 @@ void note_first_deviation(Worker& worker, Unit& unit) {
 void leave_unit(Worker& worker, Unit& unit, Event event) {
   if (unit.context == nullptr) {
     ++worker.counters.promoted_to_stack;
+    unit.touched = true;
+    unit.worker = &worker;
     note_first_deviation(worker, unit);
   }
   ++unit.deviations;
@@ -50,12 +53,13 @@ Event continue_unit(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.current = &unit;
   pass_scheduling_point(worker);
+  ++worker.counters.units_resumed;
 #if defined(WEFT_TSAN)
   worker.frame_fiber = sanitizer::current_fiber();
 #endif
   void* fake = nullptr;
   sanitizer::leave(&fake, unit.stack->fiber, unit.stack->memory.low, unit.stack->size());
-  const auto event = static_cast<Event>(weft_context_switch(&worker.scheduler_context, unit.context, 0));
+  const auto event = static_cast<Event>(weft_context_resume(&worker.scheduler_context, unit.context, 0, worker.fp_control));
   sanitizer::arrive(fake, nullptr, nullptr);
   return event;
 }

@@ -405,7 +405,7 @@ void end_tasks(Team& team, Member& master) {
 
 void keep_own_identity_while_members_run(core::Worker& worker, const Team& team) {
   core::Unit& unit = *worker.current;
-  if (!unit.root && team.seats == nullptr && unit.identity == nullptr) core::keep_identity(worker, unit);
+  if (!core::is_root(unit) && team.seats == nullptr && unit.identity == nullptr) core::keep_identity(worker, unit);
 }
 
 }  // namespace
@@ -531,7 +531,7 @@ bool keep_looking(const Team& team, unsigned round) {
   if (const unsigned left = team.share.left(); left != 0) {
     // A root that starts a member is away until that member ends or waits, even if what the root waits for
     // comes true in the next moment: so it leaves the last ones to the workers that are on their way.
-    return worker.current->root && core::searchers() >= left && round < 2 * settings.looks;
+    return core::is_root(*worker.current) && core::searchers() >= left && round < 2 * settings.looks;
   }
   constexpr unsigned first_rounds = 64;
   if (round < first_rounds) return settings.wait_policy != WaitPolicy::passive;
