@@ -47,7 +47,7 @@ bool report_overflow(void* address) {
   if (stack == nullptr || !stack->guard_holds(address)) return false;
   while (!base::first_to_end()) ::pause();
   base::warn("stack overflow in %s (stack of %zu KiB); raise %s",
-             unit.name != nullptr ? unit.name : "a unit without a name", stack->size() / 1024,
+             unit.name != nullptr ? unit.name : "a unit without a name", stack->usable_size() / 1024,
              runtime.config.stack_setting);
   return true;
 }

@@ -1,7 +1,10 @@
 #include "core/stack.h"
 
+#include <atomic>
 #include <bit>
+#include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "base/layout.h"
 #include "base/panic.h"
@@ -13,23 +16,25 @@ namespace {
 
 constexpr std::size_t smallest_stack = 16 * 1024;
 constexpr std::size_t largest_stack = std::size_t{1} << 40U;
-constexpr unsigned shared_most = 4096;  // per size; beyond that, memory goes back to the system
-
-struct SharedList {
-  Spinlock lock;
-  Stack* head = nullptr;
-  unsigned count = 0;
-};
-SharedList shared[41];
 
 unsigned class_of(std::size_t size) { return static_cast<unsigned>(std::bit_width(size - 1)); }
 
+// How far below the end of its mapping a stack begins.
+std::size_t next_colour() {
+  constexpr unsigned colours = 16;
+  constexpr std::size_t step = 2 * base::cache_line;
+  static std::atomic<unsigned> made{0};
+  return made.fetch_add(1, std::memory_order_relaxed) % colours * step;
+}
+
 Stack* map_new(std::size_t size) {
-  const os::StackMemory memory = size <= largest_stack ? os::map_stack(size) : os::StackMemory{};
+  constexpr std::size_t for_colours = 4096;
+  const os::StackMemory memory = size <= largest_stack ? os::map_stack(size + for_colours) : os::StackMemory{};
   if (memory.low == nullptr) return nullptr;
-  char* end = memory.low + memory.size;
+  char* end = memory.low + memory.size - next_colour();
   auto stack = new (end - base::round_up(sizeof(Stack), base::cache_line)) Stack;
   stack->memory = memory;
+  stack->size_class = static_cast<std::uint8_t>(class_of(size));
   stack->fiber = sanitizer::create_fiber();
   return stack;
 }
@@ -41,6 +46,23 @@ void release(Stack* stack) {
 }
 
 }  // namespace
+
+struct StackCache::Magazine {
+  static constexpr unsigned most = 126;  // 1 KiB with the rest
+  Magazine* next;                        // in the depot
+  unsigned count = 0;
+  Stack* stacks[most];
+};
+
+struct StackCache::Depot {
+  static constexpr unsigned most = 64;  // full magazines; beyond that, memory goes back to the system
+  Spinlock lock;
+  std::atomic<Magazine*> full{nullptr};
+  unsigned full_count = 0;
+  Magazine* empty = nullptr;
+};
+
+StackCache::Depot StackCache::depots[classes];
 
 Stack* StackCache::take(std::size_t wanted) {
   Stack* stack = take_if_there_is(wanted);
@@ -54,50 +76,82 @@ Stack* StackCache::take_if_there_is(std::size_t wanted) {
   if (wanted < smallest_stack) wanted = smallest_stack;
   if (wanted > largest_stack) return nullptr;
   const std::size_t size = std::bit_ceil(wanted);
-  const unsigned index = class_of(size);
-  List& list = lists_[index];
-  if (list.head != nullptr) {
-    Stack* stack = list.head;
-    list.head = stack->next;
-    --list.count;
-    return stack;
-  }
-  {
-    SharedList& common = shared[index];
-    SpinGuard guard(common.lock);
-    if (Stack* stack = common.head; stack != nullptr) {
-      common.head = stack->next;
-      --common.count;
-      return stack;
-    }
-  }
-  return map_new(size);
+  const unsigned size_class = class_of(size);
+  Shelf& shelf = shelves_[size_class];
+  if (shelf.loaded == nullptr || shelf.loaded->count == 0) [[unlikely]]
+    if (!reload(shelf, size_class)) return map_new(size);
+  return shelf.loaded->stacks[--shelf.loaded->count];
 }
 
 void StackCache::give(Stack* stack) {
-  const unsigned index = class_of(stack->size());
-  List& list = lists_[index];
-  if (list.count < most_kept) {
-    stack->next = list.head;
-    list.head = stack;
-    ++list.count;
-    return;
-  }
-  SharedList& common = shared[index];
-  {
-    SpinGuard guard(common.lock);
-    if (common.count < shared_most) {
-      stack->next = common.head;
-      common.head = stack;
-      ++common.count;
+  const unsigned size_class = stack->size_class;
+  Shelf& shelf = shelves_[size_class];
+  if (shelf.loaded == nullptr || shelf.loaded->count == Magazine::most) [[unlikely]]
+    if (!unload(shelf, size_class)) {
+      release(stack);
       return;
     }
+  shelf.loaded->stacks[shelf.loaded->count++] = stack;
+}
+
+// Loads a magazine that is not empty. False: there is none.
+bool StackCache::reload(Shelf& shelf, unsigned size_class) {
+  if (shelf.other != nullptr && shelf.other->count != 0) {
+    std::swap(shelf.loaded, shelf.other);
+    return true;
   }
-  release(stack);
+  Depot& depot = depots[size_class];
+  if (depot.full.load(std::memory_order_relaxed) == nullptr) return false;
+  SpinGuard guard(depot.lock);
+  Magazine* full = depot.full.load(std::memory_order_relaxed);
+  if (full == nullptr) return false;
+  depot.full.store(full->next, std::memory_order_relaxed);
+  --depot.full_count;
+  if (shelf.other != nullptr) {
+    shelf.other->next = depot.empty;
+    depot.empty = shelf.other;
+  }
+  shelf.other = shelf.loaded;
+  shelf.loaded = full;
+  return true;
+}
+
+// Loads a magazine that is not full. False: there are enough stacks, or there is no memory.
+bool StackCache::unload(Shelf& shelf, unsigned size_class) {
+  if (shelf.other != nullptr && shelf.other->count != Magazine::most) {
+    std::swap(shelf.loaded, shelf.other);
+    return true;
+  }
+  Depot& depot = depots[size_class];
+  Magazine* empty = nullptr;
+  {
+    SpinGuard guard(depot.lock);
+    if (shelf.other != nullptr) {
+      if (depot.full_count == Depot::most) return false;
+      shelf.other->next = depot.full.load(std::memory_order_relaxed);
+      depot.full.store(shelf.other, std::memory_order_relaxed);
+      ++depot.full_count;
+    }
+    empty = depot.empty;
+    if (empty != nullptr) depot.empty = empty->next;
+  }
+  shelf.other = shelf.loaded;
+  shelf.loaded = nullptr;
+  if (empty == nullptr) {
+    void* memory = std::malloc(sizeof(Magazine));
+    if (memory == nullptr) {
+      std::swap(shelf.loaded, shelf.other);
+      return false;
+    }
+    empty = new (memory) Magazine;
+  }
+  empty->count = 0;
+  shelf.loaded = empty;
+  return true;
 }
 
 void reset_shared_stacks() {
-  for (SharedList& list : shared) list.lock.unlock();
+  for (auto& depot : StackCache::depots) depot.lock.unlock();
 }
 
 }  // namespace weft::core

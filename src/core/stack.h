@@ -1,10 +1,16 @@
 // Stacks of units, bound when a unit starts, kept by it only when it deviates.
 //
-// The descriptor of a stack lies at its own high end, where the page is touched anyway. Free stacks
-// sit in lists by size (powers of two), per worker, with a bounded overflow shared by all.
+// The descriptor of a stack lies at its own high end, where the page is touched anyway. That end is not the end of the
+// mapping, but up to 2 KiB below it, differently from stack to stack: else the parts that are in use would all compete
+// for the same few sets of the caches.
+//
+// Free stacks are kept by size (powers of two), each worker's in two magazines, arrays of addresses, which are exchanged
+// for full or empty ones from a depot that all share (J. Bonwick and J. Adams, "Magazines and Vmem", USENIX 2001). So a
+// free stack's own memory is not touched, and the depot's lock is taken once per many stacks.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/spinlock.h"
 #include "os/stack_memory.h"
@@ -12,16 +18,18 @@
 namespace weft::core {
 
 struct Stack {
-  Stack* next = nullptr;
   os::StackMemory memory;
   void* fiber = nullptr;     // what a sanitizer knows it by
   void* frames = nullptr;    // where the frames of the unit on it begin, as start_roc was told
   Stack* segment = nullptr;  // where they go on, inside call_on_segment()
+  std::uint8_t size_class = 0;  // it has 2^size_class bytes, and some more
   bool abandoned = false;    // SC: the scheduler that runs on it has been left by its unit (technique/sc.cpp)
 
   /// One past the highest byte for the unit's frames and objects; 64-byte aligned.
   char* top() { return reinterpret_cast<char*>(this); }
   std::size_t size() const { return memory.size; }
+  /// What whoever asked for it knows of it.
+  std::size_t usable_size() const { return size_class != 0 ? std::size_t{1} << size_class : memory.size; }
   bool guard_holds(const void* address) const {
     const char* byte = static_cast<const char*>(address);
     return byte >= memory.low - memory.guard && byte < memory.low;
@@ -38,15 +46,21 @@ class StackCache {
 
  private:
   static constexpr unsigned classes = 41;
-  static constexpr unsigned most_kept = 64;
-  struct List {
-    Stack* head = nullptr;
-    unsigned count = 0;
+  struct Magazine;
+  struct Shelf {
+    Magazine* loaded = nullptr;
+    Magazine* other = nullptr;  // full or empty
   };
-  List lists_[classes];
+  struct Depot;
+  static Depot depots[classes];
+  static bool reload(Shelf& shelf, unsigned size_class);
+  static bool unload(Shelf& shelf, unsigned size_class);
+  friend void reset_shared_stacks();
+
+  Shelf shelves_[classes];
 };
 
-/// Forgets the shared overflow's lock (in a forked child).
+/// Forgets the locks (in a forked child).
 void reset_shared_stacks();
 
 }  // namespace weft::core
