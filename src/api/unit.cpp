@@ -267,11 +267,26 @@ extern "C" void weft_cancel_point() {
   if (!core::is_root(unit) && core::may_wait(unit) && core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
 }
 
-extern "C" int weft_yield() {
+namespace {
+
+[[gnu::noinline]] int yield_slowly() {
   if (const int error = check_waiter(); error != WEFT_OK) return error;
   weft_cancel_point();
   core::yield();
   return WEFT_OK;
+}
+
+}  // namespace
+
+extern "C" int weft_yield() {
+  core::Worker* worker = core::this_worker();
+  if (worker == nullptr) return yield_slowly();
+  core::Unit& unit = *worker->current;
+  constexpr unsigned others = core::UnitFlag::wants_identity | core::UnitFlag::cancelled;
+  const unsigned flags = unit.flags.load(std::memory_order_relaxed);
+  if ((flags & (others | core::UnitFlag::free_standing)) != core::UnitFlag::free_standing || !core::may_wait(unit))
+    return yield_slowly();
+  return static_cast<int>(core::leave_unit(*worker, unit, core::Event::yielded));
 }
 
 extern "C" weft_state weft_unit_state(const weft_unit* handle) {

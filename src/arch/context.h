@@ -35,6 +35,14 @@ std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, we
 /// Resumes `to` without saving anything.
 [[noreturn]] void weft_context_jump(void* to, std::intptr_t value);
 
+/// From unit to unit: as weft_context_switch() with the value 0, and weft_context_jump(), except that
+/// weft_unit_passed() is called on the stack of `to` before it goes on.
+std::intptr_t weft_context_pass(void** save, void* to);
+[[noreturn]] void weft_context_pass_for_good(void* to);
+
+/// Provided by the core: somebody has passed the worker on to the unit on whose stack this is called.
+void weft_unit_passed();
+
 /// Saves the current context in *save and calls entry(argument) on the stack that ends at `top`
 /// (16-byte aligned). Returns 0 when entry has returned and nobody resumed *save in the meantime;
 /// otherwise the value that the resumer passed.

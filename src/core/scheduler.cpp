@@ -25,6 +25,9 @@
 namespace weft::core {
 namespace {
 
+// Of units to each other, on one worker in a row.
+constexpr unsigned most_direct_switches = 64;
+
 // ---------------------------------------------------------------- running
 
 // A root has stepped aside, and its turn has come. Not at its first, which may be at once: then something
@@ -54,7 +57,8 @@ Event give_turn(Worker& worker, Worker& home) {
   return event;
 }
 
-inline Event run(Worker& worker, Unit& unit) {
+// In the loops themselves, so that units come back right there: each return on the way would be predicted wrong.
+[[gnu::always_inline]] inline Event run(Worker& worker, Unit& unit) {
   constexpr unsigned not_plain = UnitFlag::root_of_klt | UnitFlag::cancelled | UnitFlag::wants_identity;
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
   if ((flags & (not_plain | UnitFlag::free_standing)) != UnitFlag::free_standing) return run_rare(worker, unit);
@@ -109,8 +113,9 @@ void schedule(Worker& worker, bool counted_as_searcher) {
     if (Unit* unit = next_ready(worker); unit != nullptr) {
       searching.found();
       const Event event = run(worker, *unit);
-      // A unit that yields waits for something: it comes again only after what others offer.
-      if (event != Event::yielded || !worker.deque.looks_empty()) continue;
+      // A unit that yields waits for something: before it comes again, or now and then at least, what others offer.
+      if (event != Event::yielded) continue;
+      if (!worker.deque.looks_empty() && worker.direct_switches % most_direct_switches != 0) continue;
       if (Found found = search_elsewhere(worker)) run_found(worker, found);
       continue;
     }
@@ -192,6 +197,20 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
   return nullptr;
 }
 
+Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
+  if (is_over(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed) || !runs_on_any_identity(leaving))
+    return nullptr;
+  if (const Scheduler* own = worker.scheduler(); own != nullptr && own->is_custom()) return nullptr;
+  // Now and then the scheduler looks for what others offer.
+  if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
+  Unit* unit = next_ready(worker);
+  if (unit == nullptr) return nullptr;
+  if (unit->context != nullptr && runs_on_any_identity(*unit)) [[likely]]
+    return unit;
+  worker.handed_on = unit;
+  return nullptr;
+}
+
 void run_until_done(const Unit& unit) {
   Worker& worker = *this_worker();
   if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) return;
@@ -237,7 +256,13 @@ void settle(Worker& worker, Unit& unit, Event event) {
         put_into_pool(worker, unit);
         break;
       }
-      worker.inbox.put(&unit);
+      // Behind all others.
+      if (worker.privacy.enter()) {
+        worker.deque.push_oldest_alone(&unit);
+        worker.privacy.leave();
+      } else {
+        worker.inbox.put(&unit);
+      }
       notify(scope);
       break;
     }

@@ -71,9 +71,12 @@ struct alignas(base::cache_line) Worker {
   const Unit* until_ready = nullptr;  // the scheduler stops when this root is ready,
   const Unit* until_done = nullptr;   // or this unit done
   Unit* handed_on = nullptr;          // taken out of a pool, and to be run next
+  Unit* left = nullptr;               // while a unit switches to another: the one that was left,
+  std::intptr_t left_by = 0;          // and the event; for the other to settle
   void* root_extras = nullptr;        // of a root: its unit-local values
   unsigned in_hand = 0;               // units that a loop on this KLT has claimed and not started yet
   unsigned turns = 0;    // units taken from its own pools
+  unsigned direct_switches = 0;  // of units to units
   std::uint64_t last_turn = 0;  // when the oldest of them was last preferred
   bool turn_of_inbox = false;
   unsigned index = 0;

@@ -109,7 +109,7 @@
         ud2
         .endm
 
-        .macro LOAD_REGISTERS_AND_RETURN
+        .macro LOAD_REGISTERS
         addq    $8, %rsp
         .cfi_adjust_cfa_offset -8
         popq    %r15
@@ -130,7 +130,14 @@
         popq    %rbp
         .cfi_adjust_cfa_offset -8
         .cfi_restore rbp
-        ret
+        .endm
+
+        // To a return address that the processor does not expect: an indirect jump goes to the same place as last time.
+        .macro JUMP_TO_RETURN_ADDRESS
+        popq    %rcx
+        .cfi_adjust_cfa_offset -8
+        .cfi_register rip, rcx
+        jmp     *%rcx
         .endm
 
         .macro FUNCTION name
@@ -155,8 +162,23 @@ FUNCTION weft_context_switch
         movq    %rsi, %rsp              // same layout there: the CFA rule stays true
         movq    %rdx, %rax
         LOAD_FP_CONTROL %r10w
-        LOAD_REGISTERS_AND_RETURN
+        LOAD_REGISTERS
+        JUMP_TO_RETURN_ADDRESS
 END weft_context_switch
+
+// intptr_t weft_context_pass(void** save, void* to)
+// The return is predicted well where both have called the same.
+FUNCTION weft_context_pass
+        SAVE_CONTEXT
+        movq    %rsp, (%rdi)
+        movzwl  4(%rsp), %r10d
+        movq    %rsi, %rsp
+        LOAD_FP_CONTROL %r10w
+        call    weft_unit_passed        // aligned: a saved context is 56 bytes and a return address
+        xorl    %eax, %eax
+        LOAD_REGISTERS
+        ret
+END weft_context_pass
 
 // intptr_t weft_context_resume(void** save, void* to, intptr_t value, weft_fp_control known)
 FUNCTION weft_context_resume
@@ -166,15 +188,11 @@ FUNCTION weft_context_resume
         movq    %rsi, %rsp
         movq    %rdx, %rax
         LOAD_FP_CONTROL %cx
-        LOAD_REGISTERS_AND_RETURN
+        LOAD_REGISTERS
+        JUMP_TO_RETURN_ADDRESS
 END weft_context_resume
 
-// void weft_context_jump(void* to, intptr_t value)
-FUNCTION weft_context_jump
-        .cfi_undefined rip
-        movq    %rdi, %rsp
-        movq    %rsi, %rax
-        LOAD_FP_CONTROL_ANEW
+        .macro POP_REGISTERS_AND_JUMP
         addq    $8, %rsp
         popq    %r15
         popq    %r14
@@ -182,8 +200,28 @@ FUNCTION weft_context_jump
         popq    %r12
         popq    %rbx
         popq    %rbp
-        ret
+        popq    %rcx
+        jmp     *%rcx
+        .endm
+
+// void weft_context_jump(void* to, intptr_t value)
+FUNCTION weft_context_jump
+        .cfi_undefined rip
+        movq    %rdi, %rsp
+        movq    %rsi, %rax
+        LOAD_FP_CONTROL_ANEW
+        POP_REGISTERS_AND_JUMP
 END weft_context_jump
+
+// void weft_context_pass_for_good(void* to)
+FUNCTION weft_context_pass_for_good
+        .cfi_undefined rip
+        movq    %rdi, %rsp
+        LOAD_FP_CONTROL_ANEW
+        call    weft_unit_passed
+        xorl    %eax, %eax
+        POP_REGISTERS_AND_JUMP
+END weft_context_pass_for_good
 
 // weft_fp_control weft_context_fp_control(void)
 FUNCTION weft_context_fp_control

@@ -8,16 +8,6 @@
 
 namespace weft::core {
 
-Event start_roc_l(Worker& worker, Unit& unit, Stack* stack, void* top) {
-  begin(worker, unit, stack, top);
-  void* fake = nullptr;
-  sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
-  const auto event = static_cast<Event>(weft_context_start_roc(&worker.scheduler_context, top, &roc_entry, &unit,
-                                                               worker.fp_control));
-  sanitizer::arrive(fake, nullptr, nullptr);
-  return event;
-}
-
 namespace {
 
 [[gnu::noinline]] Stack* warm_up(Worker& worker, const Unit& unit) {
@@ -25,6 +15,21 @@ namespace {
   worker.warm = worker.stacks.take(wanted_stack(unit));
   worker.warm_class = unit.stack_class;
   return worker.warm;
+}
+
+// A unit that has not deviated ends here, still on the stack, which is the worker's.
+void entry(void* argument) {
+  auto unit = static_cast<Unit*>(argument);
+  note_arrival();
+  call_unit(*unit);
+  if (unit->context != nullptr) return;  // diverted: the end comes off the stack (weft_unit_finish)
+  Worker& worker = *this_worker();
+  if (worker.warm != unit->stack) [[unlikely]] {  // it has spawned children, and could have been stolen then
+    if (worker.warm != nullptr) worker.stacks.give(worker.warm);
+    worker.warm = unit->stack;
+  }
+  end_undeviated_keeping_stack(worker, *unit);
+  note_departure();
 }
 
 }  // namespace
@@ -36,11 +41,12 @@ Event run_roc_l(Worker& worker, Unit& unit) {
   Stack* stack = worker.warm;
   if (stack == nullptr || worker.warm_class != unit.stack_class) [[unlikely]]
     stack = warm_up(worker, unit);
-  const Event event = start_roc_l(worker, unit, stack, stack->top());
-  if (event != Event::returned) return event;
-  end_undeviated_keeping_stack(worker, unit);
-  if (worker.warm != stack) [[unlikely]]
-    worker.stacks.give(stack);  // it has spawned children, and could have been stolen then
+  begin(worker, unit, stack, stack->top());
+  void* fake = nullptr;
+  sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
+  const auto event = static_cast<Event>(
+      weft_context_start_roc(&worker.scheduler_context, stack->top(), &entry, &unit, worker.fp_control));
+  sanitizer::arrive(fake, nullptr, nullptr);
   return event;
 }
 

@@ -91,9 +91,9 @@ inline std::uint8_t stack_class_of(std::size_t bytes) {
   return static_cast<std::uint8_t>(bytes != 0 ? std::bit_width(bytes - 1) : 0);
 }
 
-/// RoC-L, the bare start: binds `stack` (taken at invocation) and calls the unit on it below `top`; the
-/// way back is a return unless the unit deviates.
-Event start_roc_l(Worker& worker, Unit& unit, Stack* stack, void* top);
+/// RoC, the bare start: binds `stack` and calls the unit on it below `top`; the way back is a return unless the unit
+/// deviates.
+Event start_roc(Worker& worker, Unit& unit, Stack* stack, void* top);
 
 /// Full-L, the bare start: the unit switches back to the scheduler even if it never deviated.
 Event start_full(Worker& worker, Unit& unit, Stack* stack, void* top);
@@ -123,13 +123,18 @@ void note_first_deviation(Worker& worker, Unit& unit);
 /// is left to the scheduler.
 Unit* next_in_batch(Worker& worker, Technique technique);
 
+/// For a unit that leaves the worker: another, which has a saved context and is to run next; nullptr: what comes next is
+/// the scheduler's business.
+Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
+
 /// Resumes a unit whose context was saved.
 Event continue_unit(Worker& worker, Unit& unit);
 
 /// What has to follow any event but `returned`: on the scheduler's side, the unit off its stack.
 void settle(Worker& worker, Unit& unit, Event event);
 
-/// Leaves the running unit for the scheduler frame under it.
-void leave_unit(Worker& worker, Unit& unit, Event event);
+/// Leaves the running unit, for another or for the scheduler frame under it. Returns 0 when it goes on (so that who
+/// returns that can make this its last call).
+std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event);
 
 }  // namespace weft::core

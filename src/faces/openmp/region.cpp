@@ -200,7 +200,7 @@ MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool h
 
 core::Event run_member(core::Worker& worker, MemberFrame& frame, core::Stack* stack) {
   core::install_for(worker, frame.unit);
-  return core::start_roc_l(worker, frame.unit, stack, &frame);
+  return core::start_roc(worker, frame.unit, stack, &frame);
 }
 
 // Back from units to what the frame around belongs to: a unit, a root, or the scheduler.
