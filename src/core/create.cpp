@@ -142,7 +142,8 @@ void renew(Unit& unit, void (*entry)(void*), void* argument) {
   unit.argument = argument;
   unit.context = nullptr;
   unit.touched = true;
-  if (unit.revivals != UINT16_MAX) ++unit.revivals;
+  constexpr std::uint16_t most = UINT16_MAX - 1;  // so that all starts fit
+  if (unit.revivals != most) ++unit.revivals;
   if (has_flag(unit, UnitFlag::chosen)) unit.technique = Technique::automatic;
   unit.flags.fetch_and(without(UnitFlag::cancelled), std::memory_order_relaxed);
   unit.state.store(UnitState::created, std::memory_order_relaxed);

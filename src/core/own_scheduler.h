@@ -38,6 +38,10 @@ class Scheduler {
   /// Whether a worker that finds nothing may sleep.
   bool sleeps() const { return kind_ == SchedulerKind::basic_wait || kind_ == SchedulerKind::random_ws; }
   bool stateless() const { return stateless_; }
+  /// Its only pool, where that is a list that nobody else may touch; else nullptr.
+  Pool* private_list() const {
+    return private_pool_ != nullptr && private_pool_->is_private_list() ? private_pool_ : nullptr;
+  }
 
   /// Workers and stacked units that run it.
   std::atomic<unsigned> users{0};

@@ -92,7 +92,7 @@ Found search_elsewhere(Worker& worker) { return worker.scheduler() != nullptr ? 
 
 // Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
 void schedule(Worker& worker, bool counted_as_searcher) {
-  SchedulerFrame frame(worker);
+  SchedulerFrame frame(worker, true);
   worker.current = nullptr;
   install_home(worker);
   Searching searching(worker);
@@ -197,16 +197,32 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
   return nullptr;
 }
 
+namespace {
+
+bool can_be_passed_to(const Unit* unit) {
+  return unit != nullptr && unit->context != nullptr && runs_on_any_identity(*unit);
+}
+
+}  // namespace
+
+// Where nobody else can take it, the next unit is looked at first and left where it is if it does not suit.
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
-  if (is_over(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed) || !runs_on_any_identity(leaving))
-    return nullptr;
-  if (const Scheduler* own = worker.scheduler(); own != nullptr && own->is_custom()) return nullptr;
+  const bool must_return = !worker.loops || worker.handed_on != nullptr || worker.until_done == &leaving ||
+                           is_over(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed);
+  if (must_return || !runs_on_any_identity(leaving)) return nullptr;
   // Now and then the scheduler looks for what others offer.
   if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
-  Unit* unit = next_ready(worker);
-  if (unit == nullptr) return nullptr;
-  if (unit->context != nullptr && runs_on_any_identity(*unit)) [[likely]]
+  if (const Scheduler* own = worker.scheduler(); own != nullptr) {
+    Pool* list = own->private_list();
+    return list != nullptr && can_be_passed_to(list->front()) ? list->pop() : nullptr;
+  }
+  if (worker.privacy.enter()) {
+    Unit* unit = can_be_passed_to(worker.deque.peek()) ? worker.deque.pop_alone() : nullptr;
+    worker.privacy.leave();
     return unit;
+  }
+  Unit* unit = next_local(worker);
+  if (unit == nullptr || can_be_passed_to(unit)) return unit;
   worker.handed_on = unit;
   return nullptr;
 }
@@ -216,7 +232,7 @@ void run_until_done(const Unit& unit) {
   if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) return;
   Unit& self = *worker.current;
   {
-    SchedulerFrame frame(worker);
+    SchedulerFrame frame(worker, true);
     worker.current = nullptr;
     worker.until_done = &unit;
     while (!is_done(unit)) {

@@ -51,6 +51,7 @@ struct alignas(base::cache_line) Worker {
   Unit* current = nullptr;
   void* scheduler_context = nullptr;
   weft_fp_control fp_control = 0;  // in that frame
+  bool loops = false;              // that frame runs whatever is ready
   void* frame_stack = nullptr;  // for sanitizers: the stack that frame lies on
   std::size_t frame_stack_size = 0;
   void* frame_fiber = nullptr;

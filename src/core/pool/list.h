@@ -43,6 +43,9 @@ class List {
     return unit;
   }
 
+  /// What pop() would give; for a consumer that is alone.
+  Unit* front() const { return units_.front(); }
+
   unsigned pop_many(Unit** units, unsigned most) {
     if (size() == 0) return 0;
     Guard guard(lock_);

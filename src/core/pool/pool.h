@@ -82,6 +82,10 @@ class alignas(base::cache_line) Pool final {
   }
   bool looks_empty() const { return size() == 0; }
 
+  /// Of a private list: what pop() would give.
+  Unit* front() const {
+    return kind_ == Kind::private_fifo ? store<PrivateFifo>().front() : store<PrivateLifo>().front();
+  }
   bool is_private_list() const { return kind_ == Kind::private_fifo || kind_ == Kind::private_lifo; }
 
   /// Whether steal() takes from another end than pop(), which is the owner's then.

@@ -21,10 +21,11 @@ enum class Event : std::intptr_t {
 };
 
 /// A scheduler frame: restores, at its end, the frame around it. Every loop that starts or resumes
-/// units has one for as long as it runs.
+/// units has one for as long as it runs. `loops`: it runs whatever is ready, so units may pass the worker on to each
+/// other; else it wants to have it back.
 class SchedulerFrame {
  public:
-  explicit SchedulerFrame(Worker& worker)
+  explicit SchedulerFrame(Worker& worker, bool loops = false)
       : worker_(worker),
         unit_(worker.current),
         context_(worker.scheduler_context),
@@ -32,7 +33,9 @@ class SchedulerFrame {
         stack_(worker.frame_stack),
         stack_size_(worker.frame_stack_size),
         fiber_(worker.frame_fiber),
-        warm_(worker.warm) {
+        warm_(worker.warm),
+        loops_(worker.loops) {
+    worker.loops = loops;
     worker.fp_control = weft_context_fp_control();
     worker.warm = nullptr;  // perhaps the stack that this frame lies on
   }
@@ -40,6 +43,7 @@ class SchedulerFrame {
     worker_.current = unit_;
     worker_.scheduler_context = context_;
     worker_.fp_control = fp_control_;
+    worker_.loops = loops_;
     if (worker_.warm != nullptr) worker_.stacks.give(worker_.warm);
     worker_.warm = warm_;
     worker_.frame_stack = stack_;
@@ -58,6 +62,7 @@ class SchedulerFrame {
   std::size_t stack_size_;
   void* fiber_;
   Stack* warm_;
+  bool loops_;
 };
 
 /// Starts a unit that a scheduler has taken and that has not run yet. `returned`: it ran to its end, as

@@ -112,6 +112,7 @@ Event continue_unit(Worker& worker, Unit& unit) {
 [[noreturn]] void finish_unit() {
   Worker& worker = *this_worker();
   Unit& unit = *worker.current;
+  if (worker.warm == unit.stack) worker.warm = nullptr;  // it exits, and settle() gives the stack back
   if (Unit* next = next_to_switch_to(worker, unit); next != nullptr) {
     note_direct_switch(worker, unit, Event::finished, *next);
     sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
