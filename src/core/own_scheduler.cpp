@@ -81,7 +81,11 @@ bool Scheduler::has(const Pool& pool) const {
   return false;
 }
 
-bool scheduler_stops(const Worker& worker) { return is_over(worker) || worker.ends.load(std::memory_order_acquire); }
+bool scheduler_stops(const Worker& worker) {
+  if (is_over(worker)) return true;
+  // Whoever joins the worker waits for what is in its pools.
+  return worker.ends.load(std::memory_order_acquire) && !worker.scheduler()->has_work();
+}
 
 void notify_pool_slow(const Pool& pool) {
   std::atomic_thread_fence(std::memory_order_seq_cst);

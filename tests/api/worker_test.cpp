@@ -91,6 +91,23 @@ TEST_F(WorkerTest, JoinWaitsUntilThePoolsAreEmpty) {
   }
 }
 
+// weft_scheduler_stops() stopped a scheduler of the user's own as soon as somebody joined its worker.
+TEST_F(WorkerTest, JoinWaitsUntilThePoolsOfTheUsersOwnAreEmpty) {
+  for (int round = 0; round < 20; ++round) {
+    weft_pool* pool = make_pool();
+    Jobs jobs;
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 20; ++i) jobs.start_detached(with(all_techniques[i % 9], pool), [&, i] {
+      pause_if_possible(all_techniques[i % 9]);
+      ++ran;
+    });
+    OwnWorker worker(run_pools, nullptr, true, {pool});
+    worker.join();
+    EXPECT_EQ(weft_pool_size(pool), 0U);
+    EXPECT_EQ(ran, 20);
+  }
+}
+
 TEST_F(WorkerTest, ArgumentsThatMakeNoSense) {
   weft_pool* pool = make_pool();
   weft_scheduler* scheduler = nullptr;
