@@ -215,6 +215,7 @@ void after_fork_in_child() {
 
 void start_once() {
   os::register_membarrier();
+  os::remember_cpus();
   runtime.cpus = static_cast<unsigned>(os::usable_cpus());
   runtime.workers = configured_workers();
   if (runtime.config.stack_size == 0) runtime.config.stack_size = os::default_stack_size();
