@@ -5,6 +5,7 @@
 
 #include "core/idle.h"
 #include "core/scheduler.h"
+#include "core/workers.h"
 
 namespace weft::core {
 
@@ -50,15 +51,10 @@ Unit* Scheduler::choose(Worker& worker) {
     case SchedulerKind::random_ws: {
       if (Unit* unit = pools()[0]->pop(); unit != nullptr) return unit;
       if (count_ == 1) return nullptr;
-      // xorshift32 (Marsaglia, "Xorshift RNGs", 2003)
-      std::uint32_t x = worker.random;
-      x ^= x << 13U;
-      x ^= x >> 17U;
-      x ^= x << 5U;
-      worker.random = x;
+      const std::uint32_t start = next_random(worker);
       const std::size_t others = count_ - 1;
       for (std::size_t step = 0; step < others; ++step) {
-        Unit* unit = pools()[1 + (x + step) % others]->steal();
+        Unit* unit = pools()[1 + (start + step) % others]->steal();
         if (unit == nullptr) continue;
         ++worker.counters.steals;
         return unit;
@@ -89,13 +85,11 @@ bool scheduler_stops(const Worker& worker) {
 
 void notify_pool_slow(const Pool& pool) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker == nullptr || worker->parked.load(std::memory_order_acquire) != Parked::for_its_pools) continue;
-    const Scheduler* scheduler = worker->scheduler();
-    if (scheduler != nullptr && scheduler->has(pool) && wake(*worker)) return;
-  }
+  find_worker([&pool](Worker& worker) {
+    if (worker.parked.load(std::memory_order_acquire) != Parked::for_its_pools) return false;
+    const Scheduler* scheduler = worker.scheduler();
+    return scheduler != nullptr && scheduler->has(pool) && wake(worker);
+  });
 }
 
 }  // namespace weft::core

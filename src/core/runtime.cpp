@@ -17,6 +17,7 @@
 #include "core/segment.h"
 #include "core/timer.h"
 #include "core/watchdog.h"
+#include "core/workers.h"
 #include "os/barrier.h"
 #include "os/cpus.h"
 #include "os/fault.h"
@@ -298,12 +299,10 @@ bool wake_spare(Worker& worker) {
 }
 
 Worker* wake_spare() {
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker != nullptr && worker->parked.load(std::memory_order_relaxed) == Parked::spare_rests && wake_spare(*worker))
-      return worker;
-  }
+  Worker* resting = find_worker([](Worker& worker) {
+    return worker.parked.load(std::memory_order_relaxed) == Parked::spare_rests && wake_spare(worker);
+  });
+  if (resting != nullptr) return resting;
   constexpr unsigned most_spares = 512;
   if (spares_made.fetch_add(1, std::memory_order_relaxed) >= most_spares) {
     spares_made.store(most_spares, std::memory_order_relaxed);
@@ -322,17 +321,14 @@ Worker* wake_spare() {
 
 Counters sum_counters() {
   Counters sum;
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    const Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker == nullptr) continue;
-    const Counters& counters = worker->counters;
-    sum.units_started += worker->scheduling_points.load(std::memory_order_relaxed) - counters.units_resumed;
+  for_each_worker([&sum](const Worker& worker) {
+    const Counters& counters = worker.counters;
+    sum.units_started += worker.scheduling_points.load(std::memory_order_relaxed) - counters.units_resumed;
     sum.promoted_to_stack += counters.promoted_to_stack;
     sum.promoted_to_identity += counters.promoted_to_identity;
     sum.steals += counters.steals;
     sum.sleeps += counters.sleeps;
-  }
+  });
   return sum;
 }
 

@@ -121,6 +121,15 @@ inline void pass_scheduling_point(Worker& worker) {
                                  std::memory_order_relaxed);
 }
 
+/// The owner's next random number: xorshift32 (Marsaglia, "Xorshift RNGs", 2003).
+inline std::uint32_t next_random(Worker& worker) {
+  std::uint32_t x = worker.random;
+  x ^= x << 13U;
+  x ^= x >> 17U;
+  x ^= x << 5U;
+  return worker.random = x;
+}
+
 /// The worker of the calling KLT; nullptr in a thread that has not entered weft. Read it again after
 /// anything that may suspend: the unit may have moved.
 inline Worker* this_worker() { return static_cast<Worker*>(arch::thread_word()); }

@@ -1,7 +1,7 @@
 #include "core/technique/choice.h"
 
-#include "core/runtime.h"
-#include "core/worker.h"
+#include "base/hash.h"
+#include "core/workers.h"
 
 namespace weft::core {
 namespace {
@@ -9,12 +9,10 @@ namespace {
 constexpr std::uint32_t window = 64;  // units from one decision to the next
 
 unsigned index_of(void (*entry)(void*)) {
-  // Fibonacci hashing (Knuth, TAOCP vol. 3, 6.4).
-  const std::uint64_t hash = reinterpret_cast<std::uintptr_t>(entry) * 0x9E3779B97F4A7C15ULL;
-  return static_cast<unsigned>(hash >> 58U);
+  constexpr unsigned bits = 6;
+  static_assert(Choices::places == 1U << bits);
+  return base::place_of_address(reinterpret_cast<std::uintptr_t>(entry), bits);
 }
-
-static_assert(Choices::places == 64);  // the six highest bits of the hash
 
 // The counters belong to the function that is named before and after they are read (known_of): the fences pair.
 void take_over(Choices::Place& place, void (*entry)(void*)) {
@@ -81,11 +79,7 @@ Choice known_of(const Worker& worker, void (*entry)(void*)) {
   const unsigned index = index_of(entry);
   const Choices::Place& own = worker.choices.at[index];
   if (own.entry.load(std::memory_order_relaxed) == entry) sum.technique = own.technique;
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned slot = 0; slot < slots; ++slot) {
-    const Worker* other = runtime.worker_at[slot].load(std::memory_order_acquire);
-    if (other != nullptr) add_known(sum, other->choices.at[index], entry);
-  }
+  for_each_worker([&sum, index, entry](const Worker& other) { add_known(sum, other.choices.at[index], entry); });
   return sum;
 }
 
