@@ -39,6 +39,10 @@ class Scheduler {
   bool sleeps() const { return kind_ == SchedulerKind::basic_wait || kind_ == SchedulerKind::random_ws; }
   bool stateless() const { return stateless_; }
 
+  /// A worker has it from now on, or no longer.
+  void begin_on(const Worker& worker);
+  void end_on(const Worker& worker);
+
   /// Workers and stacked units that run it.
   std::atomic<unsigned> users{0};
 
@@ -47,6 +51,7 @@ class Scheduler {
   Unit* choose(Worker& worker);
   Pool** pools() const { return reinterpret_cast<Pool**>(const_cast<Scheduler*>(this) + 1); }
   Unit* first_of(std::size_t start);
+  Unit* steal(Worker& worker);
 
   const SchedulerKind kind_;
   const bool stateless_;

@@ -12,6 +12,7 @@
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/own_scheduler.h"
 #include "core/parking_lot.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
@@ -20,6 +21,7 @@
 #include "core/workers.h"
 #include "os/barrier.h"
 #include "os/cpus.h"
+#include "os/distance.h"
 #include "os/fault.h"
 #include "os/futex.h"
 #include "os/klt.h"
@@ -64,6 +66,7 @@ Worker* register_worker() {
   SpinGuard guard(registry_lock);
   if (Worker* worker = unused; worker != nullptr) {
     unused = worker->next_unused;
+    worker->cpu.store(-1, std::memory_order_relaxed);
     return worker;
   }
   const unsigned index = runtime.slots.load(std::memory_order_relaxed);
@@ -99,6 +102,7 @@ void end_root(void* argument) {
   if (this_worker() != worker) return;
   if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
   end_root_extras(*worker);
+  if (Scheduler* scheduler = worker->scheduler(); scheduler != nullptr) scheduler->end_on(*worker);
   worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
   leave_units_to_others(*worker);
   if (worker->own != nullptr) {
@@ -202,6 +206,7 @@ void after_fork_in_child() {
   reset_shared_units();
   reset_timer();
   reset_watchdog();
+  os::reset_distances();
   os::register_membarrier();
   arch::set_thread_word(nullptr);
   Worker* fresh = nullptr;
@@ -270,11 +275,13 @@ Worker* start_worker(Scheduler* scheduler) {
   worker->own_scheduler.store(scheduler, std::memory_order_relaxed);
   worker->ends.store(false, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
+  scheduler->begin_on(*worker);
   if (os::start_klt(carry_worker, worker, scheduler_stack_bytes, os::Signals::of_its_work) == 0) {
     while (worker->life.load(std::memory_order_acquire) == 1) os::futex_wait(worker->life, 1);
     return worker;
   }
   worker->life.store(0, std::memory_order_relaxed);
+  scheduler->end_on(*worker);
   worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
   leave_slot(*worker);
   return nullptr;
@@ -286,6 +293,7 @@ void join_worker(Worker& worker) {
   wake(worker);
   while (worker.life.load(std::memory_order_acquire) == 2) os::futex_wait(worker.life, 2);
   worker.ends.store(false, std::memory_order_relaxed);
+  if (Scheduler* scheduler = worker.scheduler(); scheduler != nullptr) scheduler->end_on(worker);
   worker.own_scheduler.store(nullptr, std::memory_order_relaxed);
   leave_slot(worker);
 }

@@ -99,6 +99,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<bool> ends{false};  // somebody joins it (join_worker)
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
   bool spare = false;               // stands in for workers whose KLT sleeps in the kernel; rests otherwise
+  std::atomic<int> cpu{-1};         // that its KLT is bound to; -1: none
   std::atomic<bool> active{false};  // a root inside weft, or a KLT of weft's that is awake
   alignas(base::cache_line) std::atomic<std::uint32_t> parked{Parked::awake};
   /// Of a root that waits: its KLT may run only what lies within it; nullptr: anything.

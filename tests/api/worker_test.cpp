@@ -191,6 +191,18 @@ TEST_F(WorkerTest, LeavesNothingBehindWithTheOldScheduler) {
   EXPECT_EQ(ran, 20);
 }
 
+// Its scheduler is not the one that it was created with.
+TEST_F(WorkerTest, IsJoinedAfterItWentBackToTheDefault) {
+  OwnWorker worker(WEFT_BASIC_WAIT, {make_pool()});
+  weft_pool* pool = nullptr;
+  ASSERT_EQ(weft_scheduler_pool(worker.scheduler(), 0, &pool), WEFT_OK);
+  {
+    Jobs jobs;
+    jobs.start(with(WEFT_ROC_L, pool), [] { EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), nullptr), WEFT_OK); });
+  }
+  EXPECT_EQ(weft_worker_join(worker.release()), WEFT_OK);
+}
+
 TEST_F(WorkerTest, IsBound) {
   cpu_set_t allowed;
   ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
