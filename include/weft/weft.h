@@ -141,7 +141,7 @@ WEFT_API weft_unit* weft_unit_self(void);
 
 /* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
  * line. */
-WEFT_API WEFT_NORETURN void weft_unit_exit(void);
+WEFT_NORETURN WEFT_API void weft_unit_exit(void);
 
 /* Asks the unit to end: if it has not started it never will; else it ends at its next weft_yield() or
  * weft_cancel_point(). Joins and frees as usual. */
@@ -248,7 +248,9 @@ typedef enum weft_scheduler_kind {
   WEFT_BASIC,      /* its pools in turn, the first one first; looks on for ever */
   WEFT_BASIC_WAIT, /* the same; sleeps when there is nothing */
   WEFT_BY_PRIORITY, /* always the first pool that has something */
-  WEFT_RANDOM_WS   /* its first pool; else steals from the others, near ones first; sleeps when there is nothing */
+  WEFT_RANDOM_WS   /* its first pool; else steals from the others, in random order, but near ones first if they are the
+                    * first pools of workers that are bound to CPUs (weft_worker_bind), as the caller is, and hwloc is
+                    * installed; sleeps when there is nothing */
 } weft_scheduler_kind;
 
 /* A scheduler over some pools; a pool may stand in several. [D] 3.2, Fig. 3.2. */
@@ -277,7 +279,7 @@ WEFT_API weft_worker* weft_worker_self(void);
 WEFT_API unsigned weft_worker_index(const weft_worker* worker);
 /* How many workers weft runs units on by itself (WEFT_NUM_WORKERS). */
 WEFT_API unsigned weft_worker_count(void);
-/* Its KLT runs on this CPU only; -1: on those that the process may use. */
+/* Its KLT runs on this CPU only; -1: on those that the process had when weft started. */
 WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
 /* The worker goes on with another scheduler, from its next scheduling point on; NULL: with weft's default. */
 WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);

@@ -115,7 +115,6 @@ extern "C" int weft_worker_create(weft_scheduler* scheduler, weft_worker** worke
   core::worker_here();  // starts the runtime
   core::Worker* made = core::start_worker(scheduler_of(scheduler));
   if (made == nullptr) return WEFT_ERR_LIMIT;
-  scheduler_of(scheduler)->users.fetch_add(1, std::memory_order_relaxed);
   *worker = handle_of(made);
   return WEFT_OK;
 }
@@ -124,9 +123,7 @@ extern "C" int weft_worker_join(weft_worker* handle) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
   core::Worker* worker = worker_of(handle);
   if (worker->life.load(std::memory_order_acquire) == 0 || worker == core::this_worker()) return WEFT_ERR_STATE;
-  core::Scheduler* scheduler = worker->scheduler();
   core::join_worker(*worker);
-  scheduler->users.fetch_sub(1, std::memory_order_release);
   return WEFT_OK;
 }
 
@@ -136,7 +133,10 @@ extern "C" unsigned weft_worker_count() { return core::configured_workers(); }
 
 extern "C" int weft_worker_bind(weft_worker* handle, int cpu) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  return os::bind_klt(worker_of(handle)->klt.load(std::memory_order_relaxed), cpu) ? WEFT_OK : WEFT_ERR_ARGUMENT;
+  core::Worker& worker = *worker_of(handle);
+  if (!os::bind_klt(worker.klt.load(std::memory_order_relaxed), cpu)) return WEFT_ERR_ARGUMENT;
+  worker.cpu.store(cpu, std::memory_order_relaxed);
+  return WEFT_OK;
 }
 
 extern "C" int weft_worker_set_scheduler(weft_worker* handle, weft_scheduler* scheduler) {
@@ -144,8 +144,8 @@ extern "C" int weft_worker_set_scheduler(weft_worker* handle, weft_scheduler* sc
   core::Worker* worker = worker_of(handle);
   // Only its own KLT writes what a worker holds.
   if (worker != core::this_worker()) return WEFT_ERR_STATE;
-  if (worker->scheduler() != nullptr) worker->scheduler()->users.fetch_sub(1, std::memory_order_release);
+  if (core::Scheduler* before = worker->scheduler(); before != nullptr) before->end_on(*worker);
   worker->own_scheduler.store(scheduler_of(scheduler), std::memory_order_relaxed);
-  if (worker->scheduler() != nullptr) worker->scheduler()->users.fetch_add(1, std::memory_order_relaxed);
+  if (core::Scheduler* now = worker->scheduler(); now != nullptr) now->begin_on(*worker);
   return WEFT_OK;
 }

@@ -3,6 +3,7 @@
 #include "core/idle.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
+#include "core/workers.h"
 #include "os/clock.h"
 
 namespace weft::core {
@@ -65,15 +66,6 @@ Unit* take_oldest(Inbox& inbox) {
   return oldest;
 }
 
-std::uint32_t next_random(Worker& worker) {
-  // xorshift32 (Marsaglia, "Xorshift RNGs", 2003)
-  std::uint32_t x = worker.random;
-  x ^= x << 13U;
-  x ^= x >> 17U;
-  x ^= x << 5U;
-  return worker.random = x;
-}
-
 // Some unit of the worker's deque, so that none waits for ever. The oldest one will do where only units that have
 // become ready lie there; but those that yield are put at the old end (scheduler.cpp, yield).
 Unit* take_any(Worker& worker) {
@@ -116,15 +108,10 @@ Share* shared_work(const Worker& victim, const Share* scope) {
 // look(Worker&) returns what it found; the first that is something ends the round.
 template <class Look>
 auto for_each_worker(unsigned start, Look look) -> decltype(look(*runtime.worker_at[0].load())) {
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned step = 0; step < slots; ++step) {
-    unsigned index = start % slots + step;
-    if (index >= slots) index -= slots;
-    Worker* victim = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (victim == nullptr || victim->scheduler() != nullptr) continue;
-    if (auto found = look(*victim)) return found;
-  }
-  return {};
+  return first_of_workers(start, [&look](Worker& victim) -> decltype(look(victim)) {
+    if (victim.scheduler() != nullptr) return {};
+    return look(victim);
+  });
 }
 
 bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() || !worker.inbox.looks_empty(); }

@@ -25,20 +25,12 @@
 #include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/watchdog.h"
+#include "core/workers.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
 namespace weft::core {
 namespace {
-
-template <class Visit>
-void for_each_worker(Visit visit) {
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker != nullptr) visit(*worker);
-  }
-}
 
 bool is_awake(const Worker& worker) {
   return worker.active.load(std::memory_order_relaxed) &&
@@ -61,28 +53,21 @@ bool wake_from(Worker& worker, std::uint32_t parked) {
 }
 
 bool wake_one_for_any_work() {
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker != nullptr && worker->parked.load(std::memory_order_relaxed) == Parked::for_any_work &&
-        wake_from(*worker, Parked::for_any_work))
-      return true;
-  }
-  return false;
+  return find_worker([](Worker& worker) {
+           return worker.parked.load(std::memory_order_relaxed) == Parked::for_any_work &&
+                  wake_from(worker, Parked::for_any_work);
+         }) != nullptr;
 }
 
 // Wakes a root that sleeps and may run the new work, which belongs to `scope`; nullptr: see what there is.
 bool wake_root_for(const Share* scope, bool& some_sleep) {
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker == nullptr || worker->parked.load(std::memory_order_acquire) != Parked::for_work_within) continue;
-    some_sleep = true;
-    const Share* lends = worker->lends_within.load(std::memory_order_relaxed);
-    const bool suits = scope != nullptr ? scope->lies_within(lends) : any_work(*worker);
-    if (suits && wake_from(*worker, Parked::for_work_within)) return true;
-  }
-  return false;
+  return find_worker([scope, &some_sleep](Worker& worker) {
+           if (worker.parked.load(std::memory_order_acquire) != Parked::for_work_within) return false;
+           some_sleep = true;
+           const Share* lends = worker.lends_within.load(std::memory_order_relaxed);
+           const bool suits = scope != nullptr ? scope->lies_within(lends) : any_work(worker);
+           return suits && wake_from(worker, Parked::for_work_within);
+         }) != nullptr;
 }
 
 }  // namespace

@@ -5,8 +5,18 @@
 
 #include "core/idle.h"
 #include "core/scheduler.h"
+#include "core/workers.h"
+#include "os/distance.h"
 
 namespace weft::core {
+namespace {
+
+unsigned distance_to(const Pool& pool, int cpu) {
+  const Worker* server = pool.server.load(std::memory_order_relaxed);
+  return server != nullptr ? os::distance(cpu, server->cpu.load(std::memory_order_relaxed)) : os::farthest;
+}
+
+}  // namespace
 
 Scheduler::Scheduler(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
                      bool stateless)
@@ -34,6 +44,38 @@ Unit* Scheduler::first_of(std::size_t start) {
   return nullptr;
 }
 
+// Where the distances are known, from the nearest first; among those that are equally near, from a random one on. Only
+// workers that are bound to a CPU are at any distance from one another.
+Unit* Scheduler::steal(Worker& worker) {
+  const std::size_t others = count_ - 1;
+  const std::uint32_t start = next_random(worker);
+  const int cpu = worker.cpu.load(std::memory_order_relaxed);
+  const bool by_distance = cpu >= 0 && others > 1 && os::distances_known();
+  if (cpu >= 0 && others > 1 && !by_distance) os::ask_for_distances();
+  for (unsigned distance = by_distance ? 0 : os::farthest; distance <= os::farthest; ++distance) {
+    for (std::size_t step = 0; step < others; ++step) {
+      Pool& victim = *pools()[1 + (start + step) % others];
+      if (by_distance && distance_to(victim, cpu) != distance) continue;
+      Unit* unit = victim.steal();
+      if (unit == nullptr) continue;
+      ++worker.counters.steals;
+      return unit;
+    }
+  }
+  return nullptr;
+}
+
+void Scheduler::begin_on(const Worker& worker) {
+  users.fetch_add(1, std::memory_order_relaxed);
+  if (count_ > 0) pools()[0]->server.store(&worker, std::memory_order_relaxed);
+}
+
+void Scheduler::end_on(const Worker& worker) {
+  const Worker* server = &worker;
+  if (count_ > 0) pools()[0]->server.compare_exchange_strong(server, nullptr, std::memory_order_relaxed);
+  users.fetch_sub(1, std::memory_order_release);  // may be freed from now on
+}
+
 Unit* Scheduler::choose(Worker& worker) {
   switch (kind_) {
     case SchedulerKind::basic:
@@ -49,21 +91,7 @@ Unit* Scheduler::choose(Worker& worker) {
       return first_of(0);
     case SchedulerKind::random_ws: {
       if (Unit* unit = pools()[0]->pop(); unit != nullptr) return unit;
-      if (count_ == 1) return nullptr;
-      // xorshift32 (Marsaglia, "Xorshift RNGs", 2003)
-      std::uint32_t x = worker.random;
-      x ^= x << 13U;
-      x ^= x >> 17U;
-      x ^= x << 5U;
-      worker.random = x;
-      const std::size_t others = count_ - 1;
-      for (std::size_t step = 0; step < others; ++step) {
-        Unit* unit = pools()[1 + (x + step) % others]->steal();
-        if (unit == nullptr) continue;
-        ++worker.counters.steals;
-        return unit;
-      }
-      return nullptr;
+      return count_ > 1 ? steal(worker) : nullptr;
     }
   }
   return nullptr;
@@ -81,17 +109,19 @@ bool Scheduler::has(const Pool& pool) const {
   return false;
 }
 
-bool scheduler_stops(const Worker& worker) { return is_over(worker) || worker.ends.load(std::memory_order_acquire); }
+bool scheduler_stops(const Worker& worker) {
+  if (is_over(worker)) return true;
+  // Whoever joins the worker waits for what is in its pools.
+  return worker.ends.load(std::memory_order_acquire) && !worker.scheduler()->has_work();
+}
 
 void notify_pool_slow(const Pool& pool) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker == nullptr || worker->parked.load(std::memory_order_acquire) != Parked::for_its_pools) continue;
-    const Scheduler* scheduler = worker->scheduler();
-    if (scheduler != nullptr && scheduler->has(pool) && wake(*worker)) return;
-  }
+  find_worker([&pool](Worker& worker) {
+    if (worker.parked.load(std::memory_order_acquire) != Parked::for_its_pools) return false;
+    const Scheduler* scheduler = worker.scheduler();
+    return scheduler != nullptr && scheduler->has(pool) && wake(worker);
+  });
 }
 
 }  // namespace weft::core

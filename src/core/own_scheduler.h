@@ -43,6 +43,10 @@ class Scheduler {
     return private_pool_ != nullptr && private_pool_->is_private_list() ? private_pool_ : nullptr;
   }
 
+  /// A worker has it from now on, or no longer.
+  void begin_on(const Worker& worker);
+  void end_on(const Worker& worker);
+
   /// Workers and stacked units that run it.
   std::atomic<unsigned> users{0};
 
@@ -51,6 +55,7 @@ class Scheduler {
   Unit* choose(Worker& worker);
   Pool** pools() const { return reinterpret_cast<Pool**>(const_cast<Scheduler*>(this) + 1); }
   Unit* first_of(std::size_t start);
+  Unit* steal(Worker& worker);
 
   const SchedulerKind kind_;
   const bool stateless_;

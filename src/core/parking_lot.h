@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/hash.h"
 #include "base/layout.h"
 #include "core/scheduler.h"
 #include "core/spinlock.h"
@@ -65,11 +66,7 @@ struct alignas(base::cache_line) Bucket {
 inline constexpr unsigned bucket_bits = 10;
 extern Bucket buckets[1U << bucket_bits];
 
-inline Bucket& bucket_of(const void* address) {
-  // Fibonacci hashing (Knuth, TAOCP vol. 3, 6.4).
-  const std::uint64_t hash = reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15ULL;
-  return buckets[hash >> (64U - bucket_bits)];
-}
+inline Bucket& bucket_of(const void* address) { return buckets[base::place_of_address(address, bucket_bits)]; }
 
 enum class ParkResult : std::uint8_t { woken, not_wanted, timed_out };
 

@@ -12,13 +12,16 @@
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/own_scheduler.h"
 #include "core/parking_lot.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/timer.h"
 #include "core/watchdog.h"
+#include "core/workers.h"
 #include "os/barrier.h"
 #include "os/cpus.h"
+#include "os/distance.h"
 #include "os/fault.h"
 #include "os/futex.h"
 #include "os/klt.h"
@@ -63,6 +66,7 @@ Worker* register_worker() {
   SpinGuard guard(registry_lock);
   if (Worker* worker = unused; worker != nullptr) {
     unused = worker->next_unused;
+    worker->cpu.store(-1, std::memory_order_relaxed);
     return worker;
   }
   const unsigned index = runtime.slots.load(std::memory_order_relaxed);
@@ -98,6 +102,7 @@ void end_root(void* argument) {
   if (this_worker() != worker) return;
   if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
   end_root_extras(*worker);
+  if (Scheduler* scheduler = worker->scheduler(); scheduler != nullptr) scheduler->end_on(*worker);
   worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
   leave_units_to_others(*worker);
   if (worker->own != nullptr) {
@@ -201,6 +206,7 @@ void after_fork_in_child() {
   reset_shared_units();
   reset_timer();
   reset_watchdog();
+  os::reset_distances();
   os::register_membarrier();
   arch::set_thread_word(nullptr);
   Worker* fresh = nullptr;
@@ -215,6 +221,7 @@ void after_fork_in_child() {
 
 void start_once() {
   os::register_membarrier();
+  os::remember_cpus();
   runtime.cpus = static_cast<unsigned>(os::usable_cpus());
   runtime.workers = configured_workers();
   if (runtime.config.stack_size == 0) runtime.config.stack_size = os::default_stack_size();
@@ -268,11 +275,13 @@ Worker* start_worker(Scheduler* scheduler) {
   worker->own_scheduler.store(scheduler, std::memory_order_relaxed);
   worker->ends.store(false, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
+  scheduler->begin_on(*worker);
   if (os::start_klt(carry_worker, worker, scheduler_stack_bytes, os::Signals::of_its_work) == 0) {
     while (worker->life.load(std::memory_order_acquire) == 1) os::futex_wait(worker->life, 1);
     return worker;
   }
   worker->life.store(0, std::memory_order_relaxed);
+  scheduler->end_on(*worker);
   worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
   leave_slot(*worker);
   return nullptr;
@@ -284,6 +293,7 @@ void join_worker(Worker& worker) {
   wake(worker);
   while (worker.life.load(std::memory_order_acquire) == 2) os::futex_wait(worker.life, 2);
   worker.ends.store(false, std::memory_order_relaxed);
+  if (Scheduler* scheduler = worker.scheduler(); scheduler != nullptr) scheduler->end_on(worker);
   worker.own_scheduler.store(nullptr, std::memory_order_relaxed);
   leave_slot(worker);
 }
@@ -297,12 +307,10 @@ bool wake_spare(Worker& worker) {
 }
 
 Worker* wake_spare() {
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker != nullptr && worker->parked.load(std::memory_order_relaxed) == Parked::spare_rests && wake_spare(*worker))
-      return worker;
-  }
+  Worker* resting = find_worker([](Worker& worker) {
+    return worker.parked.load(std::memory_order_relaxed) == Parked::spare_rests && wake_spare(worker);
+  });
+  if (resting != nullptr) return resting;
   constexpr unsigned most_spares = 512;
   if (spares_made.fetch_add(1, std::memory_order_relaxed) >= most_spares) {
     spares_made.store(most_spares, std::memory_order_relaxed);
@@ -321,17 +329,14 @@ Worker* wake_spare() {
 
 Counters sum_counters() {
   Counters sum;
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    const Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker == nullptr) continue;
-    const Counters& counters = worker->counters;
-    sum.units_started += worker->scheduling_points.load(std::memory_order_relaxed) - counters.units_resumed;
+  for_each_worker([&sum](const Worker& worker) {
+    const Counters& counters = worker.counters;
+    sum.units_started += worker.scheduling_points.load(std::memory_order_relaxed) - counters.units_resumed;
     sum.promoted_to_stack += counters.promoted_to_stack;
     sum.promoted_to_identity += counters.promoted_to_identity;
     sum.steals += counters.steals;
     sum.sleeps += counters.sleeps;
-  }
+  });
   return sum;
 }
 

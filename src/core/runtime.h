@@ -46,7 +46,7 @@ struct Runtime {
 
 extern Runtime runtime;
 
-/// Sets what start-up uses; before the first worker exists. WEFT_* variables are read here.
+/// Sets what start-up uses; before the first worker exists.
 void configure(const Config& config, const Hooks& hooks);
 
 /// The worker of the calling KLT; makes the KLT a root if it is not in weft yet.

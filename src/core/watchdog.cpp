@@ -7,6 +7,7 @@
 #include "core/idle.h"
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
+#include "core/workers.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
@@ -58,12 +59,7 @@ void give_way() {
 }
 
 bool units_wait() {
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker != nullptr && offers_work(*worker)) return true;
-  }
-  return false;
+  return find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
 }
 
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
@@ -100,19 +96,18 @@ bool look(bool* any_active) {
   const bool waiting = units_wait();
   bool fired = false;
   unsigned blocked = 0;
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots && index < most_watched; ++index) {
-    Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker == nullptr || !worker->active.load(std::memory_order_relaxed)) continue;
+  for_each_worker([&](Worker& worker) {
+    const unsigned index = worker.index;
+    if (index >= most_watched || !worker.active.load(std::memory_order_relaxed)) return;
     *any_active = true;
-    const std::uint64_t points = worker->scheduling_points.load(std::memory_order_relaxed);
+    const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
     const bool stuck = points == points_seen[index];
     points_seen[index] = points;
     if (!stuck)
-      cpu_time_seen[index] = os::klt_cpu_time(worker->klt.load(std::memory_order_relaxed));
-    else if (waiting || has_local_work(*worker))
-      fired = help(*worker, waiting, blocked) || fired;
-  }
+      cpu_time_seen[index] = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
+    else if (waiting || has_local_work(worker))
+      fired = help(worker, waiting, blocked) || fired;
+  });
   blocked_seen.store(blocked, std::memory_order_relaxed);
   return fired;
 }

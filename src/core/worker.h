@@ -100,6 +100,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<bool> ends{false};  // somebody joins it (join_worker)
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
   bool spare = false;               // stands in for workers whose KLT sleeps in the kernel; rests otherwise
+  std::atomic<int> cpu{-1};         // that its KLT is bound to; -1: none
   std::atomic<bool> active{false};  // a root inside weft, or a KLT of weft's that is awake
   alignas(base::cache_line) std::atomic<std::uint32_t> parked{Parked::awake};
   /// Of a root that waits: its KLT may run only what lies within it; nullptr: anything.
@@ -120,6 +121,15 @@ struct alignas(base::cache_line) Worker {
 inline void pass_scheduling_point(Worker& worker) {
   worker.scheduling_points.store(worker.scheduling_points.load(std::memory_order_relaxed) + 1,
                                  std::memory_order_relaxed);
+}
+
+/// The owner's next random number: xorshift32 (Marsaglia, "Xorshift RNGs", 2003).
+inline std::uint32_t next_random(Worker& worker) {
+  std::uint32_t x = worker.random;
+  x ^= x << 13U;
+  x ^= x >> 17U;
+  x ^= x << 5U;
+  return worker.random = x;
 }
 
 /// The worker of the calling KLT; nullptr in a thread that has not entered weft. Read it again after

@@ -90,9 +90,12 @@ namespace {
 
 cpu_set_t at_start;
 
-[[gnu::constructor]] void remember_cpus() { sched_getaffinity(0, sizeof at_start, &at_start); }
-
 }  // namespace
+
+// Of the main thread: the calling one may have been bound by the program.
+void remember_cpus() {
+  if (sched_getaffinity(getpid(), sizeof at_start, &at_start) != 0) sched_getaffinity(0, sizeof at_start, &at_start);
+}
 
 bool bind_klt(int klt, int cpu) {
   cpu_set_t set = at_start;

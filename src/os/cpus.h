@@ -13,8 +13,11 @@ int cpus_in_cgroup_quota();
 /// What the default number of workers is taken from: the mask, cut by the quota.
 int usable_cpus();
 
-/// Lets a KLT of the process run on this CPU only; -1: on those that the process had at the start. False: there is no
-/// such CPU, or none such KLT.
+/// Notes which CPUs the process has; before anything is bound.
+void remember_cpus();
+
+/// Lets a KLT of the process run on this CPU only; -1: on those that were remembered. False: there is no such CPU, or
+/// none such KLT.
 bool bind_klt(int klt, int cpu);
 
 }  // namespace weft::os

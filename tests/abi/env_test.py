@@ -83,6 +83,8 @@ GOOD = {
 GOOD_ON_WEFT = {
     "wait-hybrid": ({"OMP_WAIT_POLICY": "hybrid"}, {}),
     "weft-stack": ({"WEFT_STACKSIZE": "40M"}, {"stack": "1"}),
+    "weft-stack-spaces": ({"WEFT_STACKSIZE": " 40960 k "}, {"stack": "1"}),
+    "weft-stack-wins": ({"OMP_STACKSIZE": "64K", "WEFT_STACKSIZE": "41943040b"}, {"stack": "1"}),
     "weft-workers": ({"WEFT_NUM_WORKERS": "5"}, {}),
 }
 
@@ -100,7 +102,7 @@ BAD = {
     "OMP_DISPLAY_ENV": ["perhaps", "1"],
     "OMP_MAX_TASK_PRIORITY": ["-1", "high"],
     "WEFT_NUM_WORKERS": ["none", "0", "-2", "1000000"],
-    "WEFT_STACKSIZE": ["x", "-1M"],
+    "WEFT_STACKSIZE": ["x", "-1M", "15K", "40MM", "2T"],
 }
 
 DISPLAYED = {
@@ -187,7 +189,7 @@ def display(errors):
     for line in lines[2:-1]:
         match = re.fullmatch(r"  (\w+) = '(.*)'", line)
         if match is None:
-            fail(f"not a line of the display: {line!r}")
+            sys.exit(f"{sys.argv[-1]}: not a line of the display: {line!r}")
         settings.append(match.groups())
     return settings
 

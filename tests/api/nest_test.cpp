@@ -79,6 +79,33 @@ INSTANTIATE_TEST_SUITE_P(
       return plain_name(std::get<0>(instance.param)) + "With" + plain_name(std::get<1>(instance.param));
     });
 
+// A creator that was stolen and waits comes into its child's deque again when the child resumes it. The child
+// took that for a creator that nobody had touched, and returned into frames that were gone.
+class ChildFirstTest : public TechniqueTest {};
+
+TEST_P(ChildFirstTest, ResumesItsStolenCreator) {
+  if (weft_worker_count() < 2) GTEST_SKIP();
+  int went_on = 0;
+  for (int round = 0; round < 20; ++round) {
+    Jobs jobs;
+    jobs.start(WEFT_ROC_L, [&] {
+      weft_unit* creator = weft_unit_self();
+      Jobs children;
+      children.start(GetParam(), [creator] {
+        while (weft_unit_state(creator) != WEFT_SUSPENDED) {
+        }
+        EXPECT_EQ(weft_resume(creator), WEFT_OK);
+      });
+      EXPECT_EQ(weft_suspend(), WEFT_OK);
+      ++went_on;
+    });
+  }
+  EXPECT_EQ(went_on, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ChildFirstTest, ::testing::Values(WEFT_C_FULL, WEFT_C_FULL_E, WEFT_C_ROC, WEFT_C_ROC_E),
+                         technique_name);
+
 struct Fib {
   weft_technique technique;
   unsigned n;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -106,6 +107,8 @@ class OwnWorker {
   ~OwnWorker();
   void join();
   weft_worker* get() const { return worker_; }
+  /// Left to the test to join.
+  weft_worker* release() { return std::exchange(worker_, nullptr); }
   weft_scheduler* scheduler() const { return scheduler_; }
 
  private:

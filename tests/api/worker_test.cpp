@@ -91,6 +91,23 @@ TEST_F(WorkerTest, JoinWaitsUntilThePoolsAreEmpty) {
   }
 }
 
+// weft_scheduler_stops() stopped a scheduler of the user's own as soon as somebody joined its worker.
+TEST_F(WorkerTest, JoinWaitsUntilThePoolsOfTheUsersOwnAreEmpty) {
+  for (int round = 0; round < 20; ++round) {
+    weft_pool* pool = make_pool();
+    Jobs jobs;
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 20; ++i) jobs.start_detached(with(all_techniques[i % 9], pool), [&, i] {
+      pause_if_possible(all_techniques[i % 9]);
+      ++ran;
+    });
+    OwnWorker worker(run_pools, nullptr, true, {pool});
+    worker.join();
+    EXPECT_EQ(weft_pool_size(pool), 0U);
+    EXPECT_EQ(ran, 20);
+  }
+}
+
 TEST_F(WorkerTest, ArgumentsThatMakeNoSense) {
   weft_pool* pool = make_pool();
   weft_scheduler* scheduler = nullptr;
@@ -172,6 +189,18 @@ TEST_F(WorkerTest, LeavesNothingBehindWithTheOldScheduler) {
   }
   jobs.join();
   EXPECT_EQ(ran, 20);
+}
+
+// Its scheduler is not the one that it was created with.
+TEST_F(WorkerTest, IsJoinedAfterItWentBackToTheDefault) {
+  OwnWorker worker(WEFT_BASIC_WAIT, {make_pool()});
+  weft_pool* pool = nullptr;
+  ASSERT_EQ(weft_scheduler_pool(worker.scheduler(), 0, &pool), WEFT_OK);
+  {
+    Jobs jobs;
+    jobs.start(with(WEFT_ROC_L, pool), [] { EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), nullptr), WEFT_OK); });
+  }
+  EXPECT_EQ(weft_worker_join(worker.release()), WEFT_OK);
 }
 
 TEST_F(WorkerTest, IsBound) {

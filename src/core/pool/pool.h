@@ -24,6 +24,8 @@
 
 namespace weft::core {
 
+struct Worker;
+
 /// A pool of the user's own. pop returns nullptr if there is nothing; free may be nullptr.
 struct PoolFunctions {
   void (*push)(void* data, Unit* unit);
@@ -92,6 +94,9 @@ class alignas(base::cache_line) Pool final {
   bool is_deque() const { return kind_ == Kind::deque; }
   /// Of a pool of the user's own: mpmc.
   Access access() const { return access_; }
+
+  /// The worker whose scheduler has it as its first pool; nullptr: none, or not known. A hint for thieves.
+  std::atomic<const Worker*> server{nullptr};
 
  private:
   enum class Kind : std::uint8_t { private_fifo, private_lifo, deque, other };

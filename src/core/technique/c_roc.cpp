@@ -15,7 +15,7 @@ void entry(void* argument) {
   call_unit(child);
   // Its way back has been changed if it has deviated.
   if (child.context != nullptr) return;
-  if (!take_parent_back(*spawn, parent)) weft_unit_finish();
+  if (!take_parent_back(*spawn, parent, child)) weft_unit_finish();
 }
 
 }  // namespace

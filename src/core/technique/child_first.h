@@ -4,8 +4,10 @@
 //
 // Nothing is done to the creator until it is stolen, or comes back by way of a scheduler: then, on its first such
 // deviation, its own way back is changed as for any unit that deviates (Figs. 3.21, 3.23: "the thief updates").
-// The child needs no such change: it looks whether its creator is still the newest in the deque, and only then
-// goes back to it.
+// The child needs no such change: it looks whether its creator is still the newest in the deque, and waits there for
+// this very child (Unit::next, which a deque does not need, says so); only then it goes back to it. A creator that was
+// stolen and has suspended meanwhile may lie there too, if the child has resumed it; but who continues a creator
+// clears the link, and nobody else links to a unit that runs. (Model: tests/models/child_first.pml.)
 //
 // A root cannot be continued by others: its child runs on top of it, as under a scheduler.
 #pragma once
@@ -36,11 +38,12 @@ inline void offer_parent(const Spawn& spawn) {
 
 /// On the child's stack, last thing. True: the creator is still there, and the child's to go back to. False: it has been
 /// left to the scheduler to find out what comes next.
-inline bool take_parent_back(Spawn& spawn, Unit* parent) {
+inline bool take_parent_back(Spawn& spawn, Unit* parent, const Unit& child) {
   Worker& worker = *this_worker();
   Unit* newest = take_newest(worker);
-  if (newest != parent) {
-    worker.handed_on = newest;
+  if (newest == nullptr) return false;
+  if (newest != parent || newest->next != &child) {
+    worker.deque.push(newest);
     return false;
   }
   spawn.child_came_back = true;
@@ -56,6 +59,7 @@ void spawn_child(Worker& worker, Unit& child, Start start) {
   void* const context_before = parent.context;
   if (worker.warm == parent.stack) worker.warm = nullptr;  // the parent may go on elsewhere
   Stack* stack = bind_stack(worker, child);
+  parent.next = &child;
   parent.state.store(UnitState::ready, std::memory_order_relaxed);
   begin(worker, child, stack, stack->top());
   void* fake = nullptr;
@@ -64,6 +68,7 @@ void spawn_child(Worker& worker, Unit& child, Start start) {
   sanitizer::arrive(fake, nullptr, nullptr);
   if (!spawn.child_came_back) {
     // Continued by a scheduler, perhaps another worker's; the child may be gone.
+    parent.next = nullptr;
     if (context_before == nullptr) note_first_deviation(*this_worker(), parent);
     return;
   }

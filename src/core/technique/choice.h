@@ -6,6 +6,7 @@
 // `weft bench techniques`): SC while hardly any deviates, RoC-L in between, Full-L where most do.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "core/unit.h"
@@ -14,19 +15,26 @@ namespace weft::core {
 
 struct Worker;
 
+/// What is known of an entry function.
 struct Choice {
-  void (*entry)(void*) = nullptr;
   Technique technique = Technique::sc;
-  std::uint32_t recent = 0;  // units since the last decision
-  std::uint32_t recent_deviated = 0;
   std::uint64_t units = 0;
   std::uint64_t deviated = 0;
 };
 
-/// Of one worker; a function that finds its place taken takes it over.
+/// Of one worker, who alone writes; others read the atomic members. A function that finds its place taken takes it
+/// over.
 struct Choices {
+  struct Place {
+    std::atomic<void (*)(void*)> entry{nullptr};
+    Technique technique = Technique::sc;
+    std::uint32_t recent = 0;  // units since the last decision
+    std::uint32_t recent_deviated = 0;
+    std::atomic<std::uint64_t> units{0};
+    std::atomic<std::uint64_t> deviated{0};
+  };
   static constexpr unsigned places = 64;
-  Choice at[places];
+  Place at[places];
 };
 
 /// Counts a unit of this function, and says how to start it.
@@ -35,7 +43,7 @@ Technique choose(Worker& worker, void (*entry)(void*));
 /// One of them has deviated (once per unit).
 void note_deviated(Worker& worker, void (*entry)(void*));
 
-/// What all workers together know of the function; technique: what the calling one would choose now.
-Choice known_of(Worker& worker, void (*entry)(void*));
+/// What all workers together know of the function; technique: what `worker` would choose now.
+Choice known_of(const Worker& worker, void (*entry)(void*));
 
 }  // namespace weft::core

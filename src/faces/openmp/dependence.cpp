@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/hash.h"
 #include "base/panic.h"
 #include "faces/openmp/team.h"
 
@@ -84,12 +85,11 @@ void add_edge(Dependences& before, Task& after) {
 }  // namespace
 
 struct DependenceTable {
-  static constexpr unsigned buckets = 64;
-  Entry* bucket[buckets] = {};
+  static constexpr unsigned bits = 6;
+  Entry* bucket[1U << bits] = {};
 
   Entry& entry(const void* address) {
-    const std::uint64_t hash = reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15ULL;
-    Entry*& head = bucket[hash >> 58U];
+    Entry*& head = bucket[base::place_of_address(address, bits)];
     for (Entry* entry = head; entry != nullptr; entry = entry->next)
       if (entry->address == address) return *entry;
     Entry* fresh = make<Entry>(address);

@@ -3,22 +3,20 @@
 #include <cstdio>
 
 #include "base/panic.h"
-#include "core/runtime.h"
+#include "core/workers.h"
 
 namespace weft::openmp {
 namespace {
 
 RegionCounters sum_regions() {
   RegionCounters sum;
-  const unsigned slots = core::runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    const core::Worker* worker = core::runtime.worker_at[index].load(std::memory_order_acquire);
-    if (worker == nullptr || worker->face == nullptr) continue;
-    const RegionCounters& counters = static_cast<WorkerCache*>(worker->face)->counters;
+  core::for_each_worker([&sum](const core::Worker& worker) {
+    if (worker.face == nullptr) return;
+    const RegionCounters& counters = static_cast<WorkerCache*>(worker.face)->counters;
     for (unsigned level = 0; level < counted_levels; ++level) sum.regions[level] += counters.regions[level];
     sum.members += counters.members;
     sum.tasks += counters.tasks;
-  }
+  });
   return sum;
 }
 

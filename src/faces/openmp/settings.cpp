@@ -5,23 +5,24 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/environment.h"
 #include "base/panic.h"
+#include "core/environment.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
-#include "faces/openmp/environment.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/routines.h"
 #include "os/cpus.h"
 
 namespace weft::openmp {
 
+using base::take_one_of;
+using base::ValueReader;
+
 constinit Settings settings = {};
 constinit GlobalIcv global_icv;
 
 namespace {
-
-constexpr long least_stack_size = 16 * 1024L;  // as libgomp
-constexpr long most_workers = 1024;
 
 // GOMP_SPINCOUNT counts turns of a loop; one is taken for 10 ns here.
 constexpr std::uint64_t spin_turn_ns = 10;
@@ -75,7 +76,7 @@ bool read_switch(ValueReader& value, bool& result) {
 template <class Integer>
 bool read_number(ValueReader& value, Integer& result, long least, long most) {
   long number = 0;
-  if (!value.take_number(number, least, most) || !value.at_end()) return false;
+  if (!base::read_number(value, number, least, most)) return false;
   result = static_cast<Integer>(number);
   return true;
 }
@@ -130,14 +131,7 @@ bool read_proc_bind(ValueReader& value) {
 }
 
 bool read_stack_size(ValueReader& value) {
-  static const char* const units[] = {"b", "k", "m", "g"};
-  long number = 0;
-  if (!value.take_number(number, 0, LONG_MAX)) return false;
-  const int index = take_one_of(value, units, 4);
-  const int shift = 10 * (index == 4 ? 1 : index);
-  if (!value.at_end() || number > LONG_MAX >> shift || number << shift < least_stack_size) return false;
-  settings.stack_size = static_cast<std::size_t>(number) << shift;
-  return true;
+  return base::read_size(value, settings.stack_size, core::least_stack_size, core::most_stack_size);
 }
 
 bool read_wait_policy(ValueReader& value) {
@@ -226,7 +220,6 @@ char default_threads[16];
 // A later line wins over an earlier one that sets the same.
 constexpr const char* a_boolean = "true or false";
 constexpr const char* a_switch = "true, false, 1 or 0";
-constexpr const char* a_size = "a size of at least 16K, such as 4096K or 8M";
 constexpr const char* own_or_system = "stack size, unless another variable sets it";
 const Variable variables[] = {
     {"OMP_NUM_THREADS", read_num_threads, "a list of positive integers (64 at most)", default_threads},
@@ -236,9 +229,8 @@ const Variable variables[] = {
      "false"},
     {"OMP_MAX_ACTIVE_LEVELS", read_max_active_levels, "an integer from 0 on", "1"},
     {"OMP_THREAD_LIMIT", read_thread_limit, "a positive integer", "(no limit)"},
-    {"GOMP_STACKSIZE", read_stack_size, a_size, own_or_system},
-    {"OMP_STACKSIZE", read_stack_size, a_size, own_or_system},
-    {"WEFT_STACKSIZE", read_stack_size, a_size, own_or_system},
+    {"GOMP_STACKSIZE", read_stack_size, core::a_stack_size, own_or_system},
+    {"OMP_STACKSIZE", read_stack_size, core::a_stack_size, own_or_system},
     {"OMP_WAIT_POLICY", read_wait_policy, "active, passive or hybrid", "hybrid"},
     {"GOMP_SPINCOUNT", read_spin_count, "a number with k, m, g or t behind it, or infinite", "of OMP_WAIT_POLICY"},
     {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close and spread (64 at most)", "false"},
@@ -260,18 +252,17 @@ const Variable variables[] = {
     {"OMP_DISPLAY_AFFINITY", [](ValueReader& value) { return read_boolean(value, global_icv.display_affinity); },
      a_boolean, "false"},
     {"OMP_DISPLAY_ENV", read_display, "true, false or verbose", "false"},
-    {"WEFT_NUM_WORKERS", [](ValueReader& value) { return read_number(value, settings.workers, 1, most_workers); },
-     "an integer from 1 to 1024", "(the usable CPUs)"},
     {"WEFT_REPORT", [](ValueReader& value) { return read_switch(value, settings.report); }, a_switch, "false"},
     {"WEFT_IDENTITY", [](ValueReader& value) { return read_switch(value, settings.identities); }, a_switch, "true"},
 };
 
-void read_variable(const Variable& variable) {
-  const char* text = getenv(variable.name);
-  if (text == nullptr) return;
-  ValueReader value(text);
-  if (variable.read(value)) return;
-  base::warn("%s=%s: expected %s; using the default %s", variable.name, text, variable.expected, variable.fallback);
+// Those of the core, which also the C API reads.
+void read_own_variables() {
+  core::Config own;
+  own.stack_size = settings.stack_size;
+  core::read_environment(own);
+  settings.workers = own.workers;
+  settings.stack_size = own.stack_size;
 }
 
 /// What can be asked for, but not had in this version.
@@ -353,7 +344,9 @@ void read_settings() {
   settings.icv.nthreads = routines::get_num_procs();
   settings.icv.chunk = 1;
   snprintf(default_threads, sizeof default_threads, "%d", settings.icv.nthreads);
-  for (const Variable& variable : variables) read_variable(variable);
+  for (const Variable& variable : variables)
+    base::read_variable(variable.name, variable.expected, variable.fallback, variable.read);
+  read_own_variables();
   if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format, strlen(format));
   name_what_is_missing();
   derive_max_active_levels();

@@ -1,12 +1,13 @@
-#include "faces/openmp/environment.h"
+#include "base/environment.h"
 
 #include <cctype>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <strings.h>
 
-namespace weft::openmp {
+namespace weft::base {
 namespace {
 
 bool is_space(char letter) { return isspace(static_cast<unsigned char>(letter)) != 0; }
@@ -50,4 +51,24 @@ int take_one_of(ValueReader& value, const char* const* words, int count) {
   return index;
 }
 
-}  // namespace weft::openmp
+bool read_number(ValueReader& value, long& number, long least, long most) {
+  long read = 0;
+  if (!value.take_number(read, least, most) || !value.at_end()) return false;
+  number = read;
+  return true;
+}
+
+bool read_size(ValueReader& value, std::size_t& bytes, std::size_t least, std::size_t most) {
+  static const char* const units[] = {"b", "k", "m", "g", "t"};
+  constexpr int unit_count = 5;
+  long number = 0;
+  if (!value.take_number(number, 0, LONG_MAX)) return false;
+  const int index = take_one_of(value, units, unit_count);
+  const int shift = 10 * (index == unit_count ? 1 : index);
+  const auto count = static_cast<std::size_t>(number);
+  if (!value.at_end() || count > most >> shift || count << shift < least) return false;
+  bytes = count << shift;
+  return true;
+}
+
+}  // namespace weft::base
