@@ -12,6 +12,7 @@
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/parking_lot.h"
+#include "core/pool/pool.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/timer.h"
@@ -198,6 +199,7 @@ void after_fork_in_child() {
   reset_shared_stacks();
   reset_parking_lot();
   reset_shared_units();
+  reset_shared_pools();
   reset_timer();
   reset_watchdog();
   os::register_membarrier();

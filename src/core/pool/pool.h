@@ -40,7 +40,8 @@ class alignas(base::cache_line) Pool final {
   [[nodiscard]] static Pool* create(Order order, Access access);
   /// nullptr: no memory; then `free` is not called.
   [[nodiscard]] static Pool* create_custom(const PoolFunctions& functions, void* data);
-  /// What is still in it is forgotten. Nobody may wait in it.
+  /// What is still in it is forgotten. Nobody may wait in it. Whoever pushed into it may still be in push(): what
+  /// that looks at last (waiters_) stays readable for ever, and no other kind of memory.
   void destroy();
 
   Pool(const Pool&) = delete;
@@ -111,9 +112,9 @@ class alignas(base::cache_line) Pool final {
   static Pool* create_priority(Access access);
   static Pool* create_deque(Access access);
 
-  Pool(Kind kind, Access access, const Operations& operations)
-      : kind_(kind), access_(access), operations_(&operations) {}
+  Pool() = default;
   ~Pool() = default;
+  static Pool* take_memory(std::size_t size);
 
   // What holds the units stands right behind the pool, in the same piece of memory.
   void* place() const { return const_cast<Pool*>(this + 1); }
@@ -130,12 +131,17 @@ class alignas(base::cache_line) Pool final {
   void wake_one();
   Unit* wait(std::uint64_t nanoseconds);
 
-  const Kind kind_;
-  const Access access_;
+  Kind kind_ = Kind::other;
+  Access access_ = Access::mpmc;
   std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> wakes_{0};  // what they sleep on
-  const Operations* const operations_;
+  const Operations* operations_ = nullptr;
+  std::size_t size_ = 0;    // with the store
+  Pool* next_free_ = nullptr;
 };
+
+/// In a forked child.
+void reset_shared_pools();
 
 static_assert(sizeof(Pool) == base::cache_line);
 
