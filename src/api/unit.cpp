@@ -113,7 +113,8 @@ extern "C" int weft_unit_join(weft_unit* handle) {
   if (core::is_done(*unit)) return WEFT_OK;
   if (unit == &core::this_unit()) return WEFT_ERR_ARGUMENT;
   if (const int error = check_waiter(); error != WEFT_OK) return error;
-  const bool is_private = unit->pool != nullptr && unit->pool->access() == core::Access::priv;
+  const core::Pool* pool = unit->pool.load(std::memory_order_acquire);
+  const bool is_private = pool != nullptr && pool->access() == core::Access::priv;
   if (is_private && unit->worker != core::this_worker()) return WEFT_ERR_ACCESS;
   core::wait_for_end(*unit);
   return WEFT_OK;
@@ -238,7 +239,7 @@ extern "C" const char* weft_technique_name(weft_technique technique) {
 
 extern "C" int weft_unit_migrate(weft_unit* handle, weft_pool* pool) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  unit_of(handle)->pool = api::pool_of(pool);
+  unit_of(handle)->pool.store(api::pool_of(pool), std::memory_order_release);
   return WEFT_OK;
 }
 

@@ -42,7 +42,7 @@ Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, const Wish
   unit->argument = argument;
   unit->stack = nullptr;
   unit->waiters.store((flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr, std::memory_order_relaxed);
-  unit->pool = wish.pool;
+  unit->pool.store(wish.pool, std::memory_order_relaxed);
   unit->worker = &worker;
   unit->name = wish.name;
   unit->stack_kib = static_cast<std::uint32_t>((wish.stack_size + 1023) / 1024);
@@ -62,7 +62,7 @@ Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, const Wish
 }
 
 void launch(Worker& worker, Unit& unit) {
-  if (Pool* pool = unit.pool; pool != nullptr) {
+  if (Pool* pool = unit.pool.load(std::memory_order_relaxed); pool != nullptr) {
     pool->push(&unit);
     notify_pool(*pool);
     return;
@@ -72,10 +72,9 @@ void launch(Worker& worker, Unit& unit) {
 }
 
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
-  if (first->pool != nullptr) {
-    const Pool& pool = *first->pool;
-    first->pool->push_many(first, last, count);
-    notify_pool(pool);
+  if (Pool* pool = first->pool.load(std::memory_order_relaxed); pool != nullptr) {
+    pool->push_many(first, last, count);
+    notify_pool(*pool);
   } else {
     last->next = nullptr;
     while (first != nullptr) {
@@ -176,7 +175,8 @@ bool grant(Unit& unit) {
 void end_free_standing(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::done, std::memory_order_relaxed);
   Unit* waiters = unit.waiters.load(std::memory_order_relaxed);
-  if (waiters == nullptr && unit.pool != nullptr && unit.pool->access() == Access::priv) {
+  const Pool* pool = unit.pool.load(std::memory_order_acquire);
+  if (waiters == nullptr && pool != nullptr && pool->access() == Access::priv) {
     // Only this worker joins it (weft_unit_join).
     unit.waiters.store(&done_mark, std::memory_order_relaxed);
     return;

@@ -140,12 +140,11 @@ bool is_over(const Worker& worker) {
 }
 
 // Back into the pool of its own; a pool that only one worker may push into is left, for good, for the inbox of the
-// worker that the unit has run on: whoever resumes it may be anybody.
-void put_into_pool(Worker& worker, Unit& unit) {
-  Pool& pool = *unit.pool;
+// worker that the unit has run on: whoever resumes it may be anybody, and need not have a worker (core/timer.cpp).
+void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
   Worker* home = unit.worker;
   const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
-  if (anybody_pushes || (pool.access() == Access::priv && home == &worker)) {
+  if (anybody_pushes || (pool.access() == Access::priv && home == worker)) {
     pool.push(&unit);
     notify_pool(pool);
     return;
@@ -156,8 +155,9 @@ void put_into_pool(Worker& worker, Unit& unit) {
 }
 
 void put_ready(Worker& worker, Unit& unit) {
-  if (unit.pool != nullptr) {
-    put_into_pool(worker, unit);
+  // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
+    put_into_pool(&worker, unit, *pool);
     return;
   }
   const Share* scope = unit.scope;
@@ -218,8 +218,8 @@ void settle(Worker& worker, Unit& unit, Event event) {
       keep_identity(worker, unit);
       const Share* scope = unit.scope;
       unit.state.store(UnitState::ready, std::memory_order_relaxed);
-      if (unit.pool != nullptr) {
-        put_into_pool(worker, unit);
+      if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
+        put_into_pool(&worker, unit, *pool);
         break;
       }
       worker.inbox.put(&unit);
@@ -292,10 +292,10 @@ void resume_all(Unit* chain) {
       continue;
     }
     Worker* home = unit->worker;
-    Pool* pool = unit->pool;
+    Pool* pool = unit->pool.load(std::memory_order_acquire);
     if (unit->state.exchange(UnitState::ready, std::memory_order_acq_rel) != UnitState::suspended) continue;
     if (pool != nullptr) {
-      put_into_pool(worker_here(), *unit);
+      put_into_pool(this_worker(), *unit, *pool);
       continue;
     }
     any = true;
