@@ -50,6 +50,7 @@ struct alignas(base::cache_line) Worker {
   void* frame_stack = nullptr;  // for sanitizers: the stack that frame lies on
   std::size_t frame_stack_size = 0;
   void* frame_fiber = nullptr;
+  void* left_fiber = nullptr;
 
   // Identities: `installed` is whose thread pointer the KLT runs on; `own` is the one on which it
   // may run schedulers and units that have none; `spares` are further free ones.

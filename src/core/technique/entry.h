@@ -14,9 +14,6 @@ inline void begin(Worker& worker, Unit& unit) {
   worker.current = &unit;
   ++worker.counters.units_started;
   pass_scheduling_point(worker);
-#if defined(WEFT_TSAN)
-  worker.frame_fiber = sanitizer::current_fiber();
-#endif
 }
 
 inline void begin(Worker& worker, Unit& unit, Stack* stack, void* top) {

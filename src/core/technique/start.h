@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "core/sanitizer.h"
 #include "core/worker.h"
 
 namespace weft::core {
@@ -29,7 +30,9 @@ class SchedulerFrame {
         context_(worker.scheduler_context),
         stack_(worker.frame_stack),
         stack_size_(worker.frame_stack_size),
-        fiber_(worker.frame_fiber) {}
+        fiber_(worker.frame_fiber) {
+    worker.frame_fiber = sanitizer::current_fiber();
+  }
   ~SchedulerFrame() {
     worker_.current = unit_;
     worker_.scheduler_context = context_;

@@ -50,9 +50,6 @@ Event continue_unit(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.current = &unit;
   pass_scheduling_point(worker);
-#if defined(WEFT_TSAN)
-  worker.frame_fiber = sanitizer::current_fiber();
-#endif
   void* fake = nullptr;
   sanitizer::leave(&fake, unit.stack->fiber, unit.stack->memory.low, unit.stack->size());
   const auto event = static_cast<Event>(weft_context_switch(&worker.scheduler_context, unit.context, 0));
