@@ -300,5 +300,16 @@ TEST_F(PoolTest, TheUsersOwnNeedsItsFunctions) {
   }
 }
 
+// Whoever resumes a unit may still be at it when the unit has ended and its pool is freed.
+TEST_F(PoolTest, IsFreedAsSoonAsItsUnitsAreDone) {
+  for (int round = 0; round < 200; ++round) {
+    weft_pool* pool = make_pool();
+    OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+    Jobs jobs;
+    jobs.start(with(WEFT_ROC_L, pool), [] { EXPECT_EQ(weft_sleep(20000), WEFT_OK); });
+    jobs.join();
+  }
+}
+
 }  // namespace
 }  // namespace weft::test

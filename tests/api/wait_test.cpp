@@ -261,6 +261,23 @@ TEST_P(WaitingTest, MigratesAtItsNextSchedulingPoint) {
   worker.join();
 }
 
+// Of the pools that it is told of, each is one that a worker serves.
+TEST_P(WaitingTest, IsToldToMigrateWhileItYields) {
+  weft_pool* pools[2] = {make_pool(), make_pool()};
+  OwnWorker one(WEFT_BASIC_WAIT, {pools[0]});
+  OwnWorker other(WEFT_BASIC_WAIT, {pools[1]});
+  std::atomic<bool> stop{false};
+  Jobs jobs;
+  weft_unit* unit = jobs.start(with(GetParam(), pools[0]), [&] {
+    while (!stop) weft_yield();
+  });
+  const unsigned count = scaled(5000);
+  for (unsigned i = 0; i < count; ++i) EXPECT_EQ(weft_unit_migrate(unit, i % 3 == 2 ? nullptr : pools[i % 2]), WEFT_OK);
+  EXPECT_EQ(weft_unit_migrate(unit, pools[0]), WEFT_OK);
+  stop = true;
+  jobs.join();
+}
+
 TEST_F(WaitTest, OneThatIsSuspendedMigrates) {
   weft_pool* pool = make_pool();
   OwnWorker worker(WEFT_BASIC_WAIT, {pool});
