@@ -5,8 +5,16 @@
 
 #include "core/idle.h"
 #include "core/scheduler.h"
+#include "os/futex.h"
 
 namespace weft::core {
+namespace {
+
+std::atomic<unsigned> lookers{0};  // in serves_pool()
+
+}  // namespace
+
+void reset_scheduler_lookers() { lookers.store(0, std::memory_order_relaxed); }
 
 Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
                              bool stateless) {
@@ -17,7 +25,13 @@ Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const*
   return scheduler;
 }
 
-void Scheduler::destroy() { std::free(this); }
+// No worker has it any more, but somebody may look at it (serves_pool). Either its look at own_scheduler comes after
+// the fence here, and finds another scheduler or none; or its announcement in `lookers` came before, and is seen.
+void Scheduler::destroy() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  while (lookers.load(std::memory_order_acquire) != 0) os::give_up_cpu();
+  std::free(this);
+}
 
 // From pool `start` on, round about.
 Unit* Scheduler::first_of(std::size_t start) {
@@ -76,6 +90,19 @@ bool Scheduler::has(const Pool& pool) const {
   return false;
 }
 
+namespace {
+
+// For those who are not the worker: it may be given another scheduler meanwhile, and this one be freed.
+bool serves_pool(const Worker& worker, const Pool& pool) {
+  lookers.fetch_add(1, std::memory_order_seq_cst);
+  const Scheduler* scheduler = worker.own_scheduler.load(std::memory_order_seq_cst);
+  const bool serves = scheduler != nullptr && scheduler->has(pool);
+  lookers.fetch_sub(1, std::memory_order_release);
+  return serves;
+}
+
+}  // namespace
+
 bool scheduler_stops(const Worker& worker) { return is_over(worker) || worker.ends.load(std::memory_order_acquire); }
 
 void notify_pool_slow(const Pool& pool) {
@@ -84,8 +111,7 @@ void notify_pool_slow(const Pool& pool) {
   for (unsigned index = 0; index < slots; ++index) {
     Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
     if (worker == nullptr || worker->parked.load(std::memory_order_acquire) != Parked::for_its_pools) continue;
-    const Scheduler* scheduler = worker->scheduler();
-    if (scheduler != nullptr && scheduler->has(pool) && wake(*worker)) return;
+    if (serves_pool(*worker, pool) && wake(*worker)) return;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "core/extras.h"
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/own_scheduler.h"
 #include "core/parking_lot.h"
 #include "core/pool/pool.h"
 #include "core/scheduler.h"
@@ -200,6 +201,7 @@ void after_fork_in_child() {
   reset_parking_lot();
   reset_shared_units();
   reset_shared_pools();
+  reset_scheduler_lookers();
   reset_timer();
   reset_watchdog();
   os::register_membarrier();

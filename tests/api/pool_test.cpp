@@ -300,6 +300,31 @@ TEST_F(PoolTest, TheUsersOwnNeedsItsFunctions) {
   }
 }
 
+// Whoever pushes looks for a worker that sleeps for want of what is pushed, and comes across others' schedulers.
+TEST_F(PoolTest, SchedulersAreFreedWhileOthersPush) {
+  std::atomic<bool> stop{false};
+  std::thread pusher([&] {
+    weft_pool* pool = make_pool();
+    while (!stop) {
+      Jobs jobs;
+      {
+        OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+        for (int i = 0; i < 20; ++i) jobs.start(with(WEFT_ROC_L, pool), [] {});
+        jobs.join();
+        pool = make_pool();
+      }
+    }
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  });
+  const unsigned count = scaled(400);
+  for (unsigned i = 0; i < count; ++i) {
+    OwnWorker worker(WEFT_BASIC_WAIT, {make_pool()});
+    weft_sleep(50000);
+  }
+  stop = true;
+  pusher.join();
+}
+
 // Whoever resumes a unit may still be at it when the unit has ended and its pool is freed.
 TEST_F(PoolTest, IsFreedAsSoonAsItsUnitsAreDone) {
   for (int round = 0; round < 200; ++round) {
