@@ -58,7 +58,10 @@ extern "C" int weft_init() {
     config.stack_size = api::read_stack_size();
     core::configure(config, core::Hooks{});
   }
-  core::worker_here();
+  if (core::this_worker() == nullptr && core::try_enter() == nullptr) {
+    api::initialised.fetch_sub(1, std::memory_order_acq_rel);
+    return WEFT_ERR_MEMORY;
+  }
   return WEFT_OK;
 }
 
