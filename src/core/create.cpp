@@ -50,11 +50,12 @@ Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, const Wish
   unit->deviations = 0;
   unit->starts = 1;
   unit->moves = 0;
+  const bool starts_at_once = wish.technique >= Technique::c_full;  // so that want of memory can be told
   if (wish.stack != nullptr)
     unit->stack = stack_in(wish.stack, wish.stack_size);
-  else if (binds_early(*unit))
+  else if (starts_at_once || binds_early(*unit))
     unit->stack = worker.stacks.take_if_there_is(wanted_stack(*unit));
-  if (unit->stack == nullptr && binds_early(*unit)) {
+  if (unit->stack == nullptr && (starts_at_once || binds_early(*unit))) {
     worker.units.give(*unit);
     return nullptr;
   }
@@ -67,7 +68,7 @@ void launch(Worker& worker, Unit& unit) {
     notify_pool(*pool);
     return;
   }
-  worker.deque.push(&unit);
+  put_newest(worker, unit);
   notify();
 }
 
@@ -79,7 +80,7 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
     last->next = nullptr;
     while (first != nullptr) {
       Unit* next = first->next;
-      worker.deque.push(first);
+      put_newest(worker, *first);
       first = next;
     }
     notify();

@@ -161,7 +161,7 @@ void put_ready(Worker& worker, Unit& unit) {
     return;
   }
   const Share* scope = unit.scope;
-  worker.deque.push(&unit);
+  put_newest(worker, unit);
   notify(scope);
 }
 
@@ -370,7 +370,7 @@ void step_aside() {
 }
 
 void start(Unit& unit) {
-  worker_here().deque.push(&unit);
+  put_newest(worker_here(), unit);
   notify();
 }
 

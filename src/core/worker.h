@@ -112,6 +112,12 @@ inline void pass_scheduling_point(Worker& worker) {
                                  std::memory_order_relaxed);
 }
 
+/// Makes the unit the newest of the worker's ready ones; only on that worker. The inbox needs no memory.
+inline void put_newest(Worker& worker, Unit& unit) {
+  if (!worker.deque.try_push(&unit)) [[unlikely]]
+    worker.inbox.put(&unit);
+}
+
 /// The worker of the calling KLT; nullptr in a thread that has not entered weft. Read it again after
 /// anything that may suspend: the unit may have moved.
 inline Worker* this_worker() { return static_cast<Worker*>(arch::thread_word()); }

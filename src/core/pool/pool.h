@@ -47,7 +47,7 @@ class alignas(base::cache_line) Pool final {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Producers only. The unit is ready, and in no pool. Ends the process if there is no memory to note it.
+  /// Producers only. The unit is ready, and in no pool.
   void push(Unit* unit) {
     if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push(unit);
     if (kind_ == Kind::private_lifo) return store<PrivateLifo>().push(unit);

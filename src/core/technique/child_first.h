@@ -28,7 +28,7 @@ struct Spawn {
 inline void offer_parent(const Spawn& spawn) {
   sanitizer::arrive(nullptr, nullptr, nullptr);
   Worker& worker = *spawn.child->worker;
-  worker.deque.push(spawn.parent);
+  put_newest(worker, *spawn.parent);
   notify();
 }
 
