@@ -10,7 +10,7 @@
 namespace weft::core {
 namespace {
 
-std::atomic<unsigned> lookers{0};  // in serves_pool()
+std::atomic<unsigned> lookers{0};  // in ask_scheduler()
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const*
   return scheduler;
 }
 
-// No worker has it any more, but somebody may look at it (serves_pool). Either its look at own_scheduler comes after
+// No worker has it any more, but somebody may look at it (ask_scheduler). Either its look at own_scheduler comes after
 // the fence here, and finds another scheduler or none; or its announcement in `lookers` came before, and is seen.
 void Scheduler::destroy() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -93,15 +93,20 @@ bool Scheduler::has(const Pool& pool) const {
 namespace {
 
 // For those who are not the worker: it may be given another scheduler meanwhile, and this one be freed.
-bool serves_pool(const Worker& worker, const Pool& pool) {
+template <class Question>
+bool ask_scheduler(const Worker& worker, Question question) {
   lookers.fetch_add(1, std::memory_order_seq_cst);
   const Scheduler* scheduler = worker.own_scheduler.load(std::memory_order_seq_cst);
-  const bool serves = scheduler != nullptr && scheduler->has(pool);
+  const bool answer = scheduler != nullptr && question(*scheduler);
   lookers.fetch_sub(1, std::memory_order_release);
-  return serves;
+  return answer;
 }
 
 }  // namespace
+
+bool has_custom_scheduler(const Worker& worker) {
+  return ask_scheduler(worker, [](const Scheduler& scheduler) { return scheduler.is_custom(); });
+}
 
 bool scheduler_stops(const Worker& worker) { return is_over(worker) || worker.ends.load(std::memory_order_acquire); }
 
@@ -111,7 +116,8 @@ void notify_pool_slow(const Pool& pool) {
   for (unsigned index = 0; index < slots; ++index) {
     Worker* worker = runtime.worker_at[index].load(std::memory_order_acquire);
     if (worker == nullptr || worker->parked.load(std::memory_order_acquire) != Parked::for_its_pools) continue;
-    if (serves_pool(*worker, pool) && wake(*worker)) return;
+    const bool serves = ask_scheduler(*worker, [&pool](const Scheduler& scheduler) { return scheduler.has(pool); });
+    if (serves && wake(*worker)) return;
   }
 }
 

@@ -58,6 +58,9 @@ class Scheduler {
 /// Whether the calling worker's scheduler, a custom one, has to return.
 bool scheduler_stops(const Worker& worker);
 
+/// Of any worker.
+bool has_custom_scheduler(const Worker& worker);
+
 /// In a forked child.
 void reset_scheduler_lookers();
 

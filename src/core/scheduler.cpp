@@ -139,19 +139,30 @@ bool is_over(const Worker& worker) {
   return root_is_ready(worker.until_ready) || (worker.until_done != nullptr && is_done(*worker.until_done));
 }
 
-// Back into the pool of its own; a pool that only one worker may push into is left, for good, for the inbox of the
-// worker that the unit has run on: whoever resumes it may be anybody, and need not have a worker (core/timer.cpp).
+// Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
 void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
-  Worker* home = unit.worker;
   const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
-  if (anybody_pushes || (pool.access() == Access::priv && home == worker)) {
+  if (anybody_pushes || (pool.access() == Access::priv && unit.worker == worker))
     pool.push(&unit);
-    notify_pool(pool);
-    return;
+  else
+    pool.put_back(&unit);
+  notify_pool(pool);
+}
+
+// Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own looks neither into
+// the deque nor into the inbox of its worker.
+Worker& open_worker(Worker& worker) {
+  const auto is_open = [](const Worker& candidate) {
+    return candidate.own_scheduler.load(std::memory_order_acquire) == nullptr;
+  };
+  if (is_open(worker) || !has_custom_scheduler(worker)) [[likely]]
+    return worker;
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    Worker* other = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (other != nullptr && is_open(*other)) return *other;
   }
-  home->inbox.put(&unit);
-  os::light_fence();
-  wake(*home);
+  return worker;
 }
 
 void put_ready(Worker& worker, Unit& unit) {
@@ -161,7 +172,10 @@ void put_ready(Worker& worker, Unit& unit) {
     return;
   }
   const Share* scope = unit.scope;
-  put_newest(worker, unit);
+  if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
+    open.inbox.put(&unit);
+  else
+    put_newest(worker, unit);
   notify(scope);
 }
 
@@ -222,7 +236,7 @@ void settle(Worker& worker, Unit& unit, Event event) {
         put_into_pool(&worker, unit, *pool);
         break;
       }
-      worker.inbox.put(&unit);
+      open_worker(worker).inbox.put(&unit);
       notify(scope);
       break;
     }
@@ -291,7 +305,7 @@ void resume_all(Unit* chain) {
       resume(*unit);
       continue;
     }
-    Worker* home = unit->worker;
+    Worker* home = &open_worker(*unit->worker);
     Pool* pool = unit->pool.load(std::memory_order_acquire);
     if (unit->state.exchange(UnitState::ready, std::memory_order_acq_rel) != UnitState::suspended) continue;
     if (pool != nullptr) {

@@ -212,7 +212,7 @@ Pool* Pool::create_custom(const PoolFunctions& functions, void* data) {
 namespace {
 
 Spinlock free_lock;
-Pool* free_pools[largest_pool / base::cache_line + 1];  // by size
+Pool* free_pools[largest_pool / base::cache_line + 1];  // by size; each holds the next in place of its store
 
 }  // namespace
 
@@ -221,22 +221,22 @@ Pool* Pool::take_memory(std::size_t size) {
     SpinGuard guard(free_lock);
     Pool*& list = free_pools[size / base::cache_line];
     if (Pool* pool = list; pool != nullptr) {
-      list = pool->next_free_;
+      list = *static_cast<Pool**>(pool->place());
       return pool;
     }
   }
   void* memory = std::aligned_alloc(base::cache_line, size);
   if (memory == nullptr) return nullptr;
   auto pool = new (memory) Pool;
-  pool->size_ = size;
+  pool->lines_ = static_cast<std::uint16_t>(size / base::cache_line);
   return pool;
 }
 
 void Pool::destroy() {
   operations_->end(*this);
   SpinGuard guard(free_lock);
-  Pool*& list = free_pools[size_ / base::cache_line];
-  next_free_ = list;
+  Pool*& list = free_pools[lines_];
+  new (place()) Pool*(list);
   list = this;
 }
 

@@ -7,6 +7,9 @@
 //   priority      tree          tree+lock     tree+lock     tree+lock     tree+lock
 //   deque         deque         -             -             deque         deque+lock
 //
+// A unit that has waited may be made ready by anybody, also where the pool has one producer: then it goes into a list
+// beside (put_back), which consumers look into when there is nothing else.
+//
 // A pool of access priv takes no locked instruction at all. Private lists are inlined: a caller that knows what it has
 // pays a compare and the list. Everything else goes through a table of functions, as pools of the user's own do.
 #pragma once
@@ -54,21 +57,30 @@ class alignas(base::cache_line) Pool final {
     operations_->push(*this, unit);
   }
 
+  /// By anybody, who need not be a producer: a unit that has been in this pool and comes back.
+  void put_back(Unit* unit) {
+    returned_.push(unit);
+    announce();
+  }
+
   /// Pushes the chain first..last of `count` units, linked by Unit::next, one after the other.
   void push_many(Unit* first, Unit* last, std::size_t count) { operations_->push_many(*this, first, last, count); }
 
   /// Consumers only, and of a deque only the owner; nullptr: there was a moment at which it was empty.
   [[nodiscard]] Unit* pop() {
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().pop();
-    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().pop();
-    return operations_->pop(*this);
+    if (kind_ == Kind::private_fifo) return or_returned(store<PrivateFifo>().pop());
+    if (kind_ == Kind::private_lifo) return or_returned(store<PrivateLifo>().pop());
+    return or_returned(operations_->pop(*this));
   }
 
   /// Consumers only: what has been in a deque for longest. Of other pools the same as pop().
-  [[nodiscard]] Unit* steal() { return operations_->steal(*this); }
+  [[nodiscard]] Unit* steal() { return or_returned(operations_->steal(*this)); }
 
   /// At most so many, in the order in which pop() would have given them; how many.
-  [[nodiscard]] unsigned pop_many(Unit** units, unsigned most) { return operations_->pop_many(*this, units, most); }
+  [[nodiscard]] unsigned pop_many(Unit** units, unsigned most) {
+    const unsigned taken = operations_->pop_many(*this, units, most);
+    return taken != 0 ? taken : returned_.pop_many(units, most);
+  }
 
   /// steal(); if there is nothing, the calling KLT sleeps until there is, or until the time is over: then nullptr, and
   /// *timed_out (which may be nullptr) is true. Not for ULTs: the worker stands still. In a pool of access priv,
@@ -77,9 +89,10 @@ class alignas(base::cache_line) Pool final {
 
   /// Anybody; exact when nobody else is at it.
   std::size_t size() const {
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().size();
-    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().size();
-    return operations_->size(*this);
+    const std::size_t returned = returned_.size();
+    if (kind_ == Kind::private_fifo) return returned + store<PrivateFifo>().size();
+    if (kind_ == Kind::private_lifo) return returned + store<PrivateLifo>().size();
+    return returned + operations_->size(*this);
   }
   bool looks_empty() const { return size() == 0; }
 
@@ -123,6 +136,8 @@ class alignas(base::cache_line) Pool final {
     return *std::launder(static_cast<Store*>(place()));
   }
 
+  Unit* or_returned(Unit* unit) { return unit != nullptr ? unit : returned_.pop(); }
+
   void announce() {
     os::light_fence();
     if (waiters_.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -133,11 +148,11 @@ class alignas(base::cache_line) Pool final {
 
   Kind kind_ = Kind::other;
   Access access_ = Access::mpmc;
+  std::uint16_t lines_ = 0;  // its size in cache lines, with the store
   std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> wakes_{0};  // what they sleep on
   const Operations* operations_ = nullptr;
-  std::size_t size_ = 0;    // with the store
-  Pool* next_free_ = nullptr;
+  List<Order::fifo, Spinlock> returned_;
 };
 
 /// In a forked child.
