@@ -137,7 +137,7 @@ void renew(Unit& unit, void (*entry)(void*), void* argument) {
   unit.context = nullptr;
   if (unit.starts != UINT16_MAX) ++unit.starts;
   if (has_flag(unit, UnitFlag::chosen)) unit.technique = Technique::automatic;
-  unit.flags.fetch_and(static_cast<std::uint8_t>(~UnitFlag::cancelled), std::memory_order_relaxed);
+  unit.flags.fetch_and(static_cast<std::uint8_t>(~(UnitFlag::cancelled | UnitFlag::granted)), std::memory_order_relaxed);
   unit.state.store(UnitState::created, std::memory_order_relaxed);
   unit.waiters.store(nullptr, std::memory_order_release);
 }

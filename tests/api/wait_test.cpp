@@ -137,6 +137,27 @@ TEST_F(WaitTest, OneThatHasNotStartedIsResumed) {
   jobs.join();
 }
 
+TEST_F(WaitTest, AResumeThatWasNotUsedEndsWithTheUnit) {
+  Jobs jobs;
+  std::atomic<bool> go{false};
+  std::atomic<int> passed{0};
+  weft_unit* unit = jobs.start(WEFT_ROC_L, [&] {
+    while (!go) weft_yield();
+  });
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  go = true;
+  EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+  EXPECT_EQ(weft_unit_revive(unit, Jobs::run, jobs.keep([&] {
+    weft_suspend();
+    ++passed;
+  })),
+            WEFT_OK);
+  EXPECT_TRUE(eventually([&] { return weft_unit_state(unit) == WEFT_SUSPENDED || passed == 1; }));
+  EXPECT_EQ(passed, 0);
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  jobs.join();
+}
+
 TEST_F(WaitTest, RootsDoNotSuspend) { EXPECT_EQ(weft_suspend(), WEFT_ERR_STATE); }
 
 // Each suspend is answered by one resume, from whichever worker, at whatever moment.
