@@ -143,7 +143,7 @@ WEFT_API weft_unit* weft_unit_self(void);
 
 /* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
  * line. */
-WEFT_API WEFT_NORETURN void weft_unit_exit(void);
+WEFT_NORETURN WEFT_API void weft_unit_exit(void);
 
 /* Asks the unit to end: if it has not started it never will; else it ends at its next weft_yield() or
  * weft_cancel_point(). Joins and frees as usual. */
