@@ -19,7 +19,10 @@ target_compile_options(
 
 # No shipped library may need libstdc++, and none may leave a symbol open. A sanitizer's own runtime is
 # brought in by the driver's default libraries, so those trees keep them.
-target_link_options(weft_library_flags INTERFACE -Wl,--no-undefined)
+# clang links it with the program alone.
+if(NOT (WEFT_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
+  target_link_options(weft_library_flags INTERFACE -Wl,--no-undefined)
+endif()
 if(NOT WEFT_SANITIZE)
   check_linker_flag(CXX -nostdlib++ WEFT_HAVE_NOSTDLIBXX) # clang, and gcc from 13 on
   if(WEFT_HAVE_NOSTDLIBXX)

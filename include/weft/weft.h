@@ -5,7 +5,8 @@
  *
  * Conventions. Functions that can fail return 0 (WEFT_OK) or one of enum weft_error; what they hand back is
  * written only on success. "Any caller" means units and threads of the program (roots) alike; a thread
- * becomes a root with its first call. Times are in nanoseconds, sizes in bytes. Sources: [D] is S. Iwasaki's
+ * becomes a root with its first call; without memory for that the process ends with a line (weft_init() returns
+ * MEMORY instead). So it does without memory for a stack that is bound when a unit starts. Times are in nanoseconds, sizes in bytes. Sources: [D] is S. Iwasaki's
  * dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance Computing".
  * Synchronisation objects stand in weft/sync.h, which this file includes. */
 #ifndef WEFT_WEFT_H
@@ -55,7 +56,7 @@ typedef struct weft_worker weft_worker;
 
 /* Starts weft, and makes the caller a root; counted: each weft_init() wants its weft_finalize(). Workers
  * start when there is work for them: WEFT_NUM_WORKERS of them, the caller's included (default: the CPUs of
- * the affinity mask, cut by the cgroup's quota). */
+ * the affinity mask, cut by the cgroup's quota); as many as can be had. MEMORY. */
 WEFT_API int weft_init(void);
 
 /* Ends what the matching weft_init() began. With the last one, units that nobody joined may be left behind;
@@ -94,7 +95,8 @@ typedef enum weft_state {
 } weft_state;
 
 enum weft_unit_flags {
-  WEFT_OWN_TLS = 1, /* thread-local storage of its own (rung 3): __thread, errno, pthread_getspecific */
+  WEFT_OWN_TLS = 1, /* thread-local storage of its own (rung 3): __thread, errno, pthread_getspecific. Without a thread
+                     * or memory for it a line says so, once, and it shares that of others */
   WEFT_MAY_BLOCK = 2 /* for WEFT_STACKLESS: refuse it at creation instead of at its first wait */
 };
 
@@ -158,7 +160,8 @@ WEFT_API int weft_suspend(void);
 /* Makes a suspended unit ready. STATE: it has been resumed already and has not suspended since, or is done. */
 WEFT_API int weft_resume(weft_unit* unit);
 
-/* Sleeps without keeping the worker. Any caller but a stackless unit. */
+/* Sleeps without keeping the worker. Any caller but a stackless unit. The first sleep starts a KLT, as the first wait
+ * with a limit does (weft/sync.h). */
 WEFT_API int weft_sleep(uint64_t nanoseconds);
 
 /* From its next scheduling point on the unit belongs to `pool`. */
@@ -196,6 +199,7 @@ typedef struct weft_key {
 #define WEFT_KEYS_MAX 256
 WEFT_API int weft_key_create(void (*destructor)(void*), weft_key* key);
 WEFT_API int weft_key_delete(weft_key key);
+/* MEMORY: for the first values of a unit. */
 WEFT_API int weft_key_set(weft_key key, void* value);
 WEFT_API int weft_key_get(weft_key key, void** value);
 
@@ -213,7 +217,8 @@ typedef enum weft_access {
 typedef enum weft_order {
   WEFT_FIFO,
   WEFT_LIFO,
-  WEFT_PRIORITY, /* highest weft_unit_attr.priority first, equal ones in the order in which they came */
+  WEFT_PRIORITY, /* highest weft_unit_attr.priority first, equal ones in the order in which they came; without memory
+                  * for a further priority, the nearest one */
   WEFT_DEQUE     /* owner: newest first; others steal the oldest (Chase-Lev). PRIV, SPMC and MPMC only */
 } weft_order;
 
@@ -225,7 +230,8 @@ typedef struct weft_pool_functions {
   void (*free)(void* data); /* may be NULL */
 } weft_pool_functions;
 
-/* A pool. ARGUMENT: an access that the order does not know. */
+/* A pool. ARGUMENT: an access that the order does not know. MEMORY. Units are put into a pool without fail; where it
+ * lacks memory to grow, they may come out of turn. */
 WEFT_API int weft_pool_create(weft_order order, weft_access access, weft_pool** pool);
 WEFT_API int weft_pool_create_custom(const weft_pool_functions* functions, void* data, weft_pool** pool);
 /* No scheduler may have it any more. STATE: it holds units. */
@@ -270,7 +276,7 @@ WEFT_API int weft_unit_run(weft_unit* unit);
 WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
 
 /* A further worker, on a KLT of its own, with that scheduler. It lives until weft_worker_join(), which waits until its
- * scheduler's pools are empty. */
+ * scheduler's pools are empty. LIMIT: no thread can be had for it. */
 WEFT_API int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker);
 WEFT_API int weft_worker_join(weft_worker* worker);
 /* The calling worker; a root is carried by one of its own. */

@@ -21,7 +21,10 @@ extern "C" int weft_init() {
     core::read_environment(config);
     core::configure(config, core::Hooks{});
   }
-  core::worker_here();
+  if (core::this_worker() == nullptr && core::try_enter() == nullptr) {
+    api::initialised.fetch_sub(1, std::memory_order_acq_rel);
+    return WEFT_ERR_MEMORY;
+  }
   return WEFT_OK;
 }
 

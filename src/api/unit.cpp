@@ -171,8 +171,9 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
     else
       first = made;
     last = made;
-    if (units != nullptr) units[index] = handle_of(made);
   }
+  if (units != nullptr)
+    for (core::Unit* unit = first; unit != nullptr; unit = unit->next) *units++ = handle_of(unit);
   core::launch_all(worker, first, last, count);
   return WEFT_OK;
 }
@@ -182,7 +183,8 @@ namespace {
 int wait_for(core::Worker& worker, core::Unit& unit) {
   if (&unit == worker.current) return WEFT_ERR_ARGUMENT;
   if (!core::may_wait(*worker.current)) return WEFT_ERR_STACKLESS;
-  const bool is_private = unit.pool != nullptr && unit.pool->access() == core::Access::priv;
+  const core::Pool* pool = unit.pool.load(std::memory_order_acquire);
+  const bool is_private = pool != nullptr && pool->access() == core::Access::priv;
   if (is_private && unit.birth != worker.index) return WEFT_ERR_ACCESS;
   core::wait_for_end(unit);
   return WEFT_OK;
@@ -344,7 +346,7 @@ extern "C" const char* weft_technique_name(weft_technique technique) {
 
 extern "C" int weft_unit_migrate(weft_unit* handle, weft_pool* pool) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  unit_of(handle)->pool = api::pool_of(pool);
+  unit_of(handle)->pool.store(api::pool_of(pool), std::memory_order_release);
   return WEFT_OK;
 }
 

@@ -33,35 +33,36 @@ bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
   unit.touched = true;
   unit.name = wish.name;
   unit.priority = wish.priority;
+  // One that starts at once has its stack now, so that want of memory can be told.
+  const bool early = wish.technique >= Technique::c_full || binds_early(unit);
   if (wish.stack != nullptr)
     unit.stack = stack_in(wish.stack, wish.stack_size);
-  else if (binds_early(unit))
+  else if (early)
     unit.stack = worker.stacks.take_if_there_is(wanted_stack(unit));
-  if (unit.stack != nullptr || !binds_early(unit)) return true;
+  if (unit.stack != nullptr || !early) return true;
   free_unit(worker, unit);
   return false;
 }
 
 void launch(Worker& worker, Unit& unit) {
-  if (Pool* pool = unit.pool; pool != nullptr) {
+  if (Pool* pool = unit.pool.load(std::memory_order_relaxed); pool != nullptr) {
     pool->push(&unit);
     if (pool->access() != Access::priv) notify_pool(*pool);
     return;
   }
-  worker.deque.push(&unit);
+  put_newest(worker, unit);
   notify();
 }
 
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
-  if (first->pool != nullptr) {
-    const Pool& pool = *first->pool;
-    first->pool->push_many(first, last, count);
-    notify_pool(pool);
+  if (Pool* pool = first->pool.load(std::memory_order_relaxed); pool != nullptr) {
+    pool->push_many(first, last, count);
+    notify_pool(*pool);
   } else {
     last->next = nullptr;
     while (first != nullptr) {
       Unit* next = first->next;
-      worker.deque.push(first);
+      put_newest(worker, *first);
       first = next;
     }
     notify();
@@ -145,13 +146,14 @@ void renew(Unit& unit, void (*entry)(void*), void* argument) {
   constexpr std::uint16_t most = UINT16_MAX - 1;  // so that all starts fit
   if (unit.revivals != most) ++unit.revivals;
   if (has_flag(unit, UnitFlag::chosen)) unit.technique = Technique::automatic;
-  unit.flags.fetch_and(without(UnitFlag::cancelled), std::memory_order_relaxed);
+  unit.flags.fetch_and(without(UnitFlag::cancelled | UnitFlag::granted), std::memory_order_relaxed);
   unit.state.store(UnitState::created, std::memory_order_relaxed);
   unit.waiters.store(nullptr, std::memory_order_release);
 }
 
 void exit_unit(Unit& unit) {
   if (unit.face != nullptr) end_extras(unit);
+  sanitizer::abandon_frames(*unit.stack, this_worker()->left_fiber);
   weft_unit_finish();
 }
 

@@ -41,7 +41,7 @@ Unit* unpack(Worker& worker, Unit* chain) {
   if (reversed == nullptr) return first;
   for (; reversed != nullptr;) {
     Unit* next = reversed->next;
-    worker.deque.push(reversed);
+    put_newest(worker, *reversed);
     reversed = next;
   }
   // While they were in hand here, a worker that went to sleep could not see them.

@@ -7,9 +7,12 @@
 #include "core/scheduler.h"
 #include "core/workers.h"
 #include "os/distance.h"
+#include "os/futex.h"
 
 namespace weft::core {
 namespace {
+
+std::atomic<unsigned> lookers{0};  // in ask_scheduler()
 
 unsigned distance_to(const Pool& pool, int cpu) {
   const Worker* server = pool.server.load(std::memory_order_relaxed);
@@ -17,6 +20,8 @@ unsigned distance_to(const Pool& pool, int cpu) {
 }
 
 }  // namespace
+
+void reset_scheduler_lookers() { lookers.store(0, std::memory_order_relaxed); }
 
 Scheduler::Scheduler(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
                      bool stateless)
@@ -32,7 +37,13 @@ Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const*
   return new (memory) Scheduler(kind, count, pools, function, data, stateless);
 }
 
-void Scheduler::destroy() { std::free(this); }
+// No worker has it any more, but somebody may look at it (ask_scheduler). Either its look at own_scheduler comes after
+// the fence here, and finds another scheduler or none; or its announcement in `lookers` came before, and is seen.
+void Scheduler::destroy() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  while (lookers.load(std::memory_order_acquire) != 0) os::give_up_cpu();
+  std::free(this);
+}
 
 // From pool `start` on, round about.
 Unit* Scheduler::first_of(std::size_t start) {
@@ -109,6 +120,24 @@ bool Scheduler::has(const Pool& pool) const {
   return false;
 }
 
+namespace {
+
+// For those who are not the worker: it may be given another scheduler meanwhile, and this one be freed.
+template <class Question>
+bool ask_scheduler(const Worker& worker, Question question) {
+  lookers.fetch_add(1, std::memory_order_seq_cst);
+  const Scheduler* scheduler = worker.own_scheduler.load(std::memory_order_seq_cst);
+  const bool answer = scheduler != nullptr && question(*scheduler);
+  lookers.fetch_sub(1, std::memory_order_release);
+  return answer;
+}
+
+}  // namespace
+
+bool has_custom_scheduler(const Worker& worker) {
+  return ask_scheduler(worker, [](const Scheduler& scheduler) { return scheduler.is_custom(); });
+}
+
 bool scheduler_stops(const Worker& worker) {
   if (is_over(worker)) return true;
   // Whoever joins the worker waits for what is in its pools.
@@ -119,8 +148,7 @@ void notify_pool_slow(const Pool& pool) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   find_worker([&pool](Worker& worker) {
     if (worker.parked.load(std::memory_order_acquire) != Parked::for_its_pools) return false;
-    const Scheduler* scheduler = worker.scheduler();
-    return scheduler != nullptr && scheduler->has(pool) && wake(worker);
+    return ask_scheduler(worker, [&pool](const Scheduler& scheduler) { return scheduler.has(pool); }) && wake(worker);
   });
 }
 

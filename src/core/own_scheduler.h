@@ -68,6 +68,12 @@ class Scheduler {
 /// Whether the calling worker's scheduler, a custom one, has to return.
 bool scheduler_stops(const Worker& worker);
 
+/// Of any worker.
+bool has_custom_scheduler(const Worker& worker);
+
+/// In a forked child.
+void reset_scheduler_lookers();
+
 /// Something was pushed: wakes a worker that sleeps and has that pool.
 void notify_pool_slow(const Pool& pool);
 inline void notify_pool(const Pool& pool) {

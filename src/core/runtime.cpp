@@ -14,6 +14,7 @@
 #include "core/idle.h"
 #include "core/own_scheduler.h"
 #include "core/parking_lot.h"
+#include "core/pool/pool.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/timer.h"
@@ -57,11 +58,10 @@ bool report_overflow(void* address) {
 
 Worker* new_worker() {
   void* memory = nullptr;
-  if (posix_memalign(&memory, base::cache_line, sizeof(Worker)) != 0) base::panic("no memory for a worker");
-  return new (memory) Worker;
+  return posix_memalign(&memory, base::cache_line, sizeof(Worker)) == 0 ? new (memory) Worker : nullptr;
 }
 
-// A slot that a root left, or a new one.
+// A slot that a root left, or a new one; nullptr: no memory.
 Worker* register_worker() {
   SpinGuard guard(registry_lock);
   if (Worker* worker = unused; worker != nullptr) {
@@ -73,6 +73,7 @@ Worker* register_worker() {
   if (index == most_worker_slots)
     base::panic("more than %u threads of the program use weft at the same time", most_worker_slots);
   Worker* worker = new_worker();
+  if (worker == nullptr) return nullptr;
   worker->index = index;
   worker->random = index * 2654435761U + 1;
   runtime.worker_at[index].store(worker, std::memory_order_release);
@@ -123,7 +124,15 @@ void end_root(void* argument) {
   leave_slot(*worker);
 }
 
-void become_root(Worker& worker) {
+os::Identity* new_identity() {
+  void* memory = std::malloc(sizeof(os::Identity));
+  return memory != nullptr ? new (memory) os::Identity : nullptr;
+}
+
+// False: no memory.
+bool become_root(Worker& worker) {
+  if (worker.root_unit.identity == nullptr) worker.root_unit.identity = new_identity();
+  if (worker.root_unit.identity == nullptr) return false;
   runtime.roots.fetch_add(1, std::memory_order_relaxed);
   Unit& unit = worker.root_unit;
   unit.flags.store(UnitFlag::root_of_klt, std::memory_order_relaxed);
@@ -131,11 +140,6 @@ void become_root(Worker& worker) {
   unit.worker = &worker;
   unit.name = "a thread of the program";
   unit.state.store(UnitState::running, std::memory_order_relaxed);
-  if (unit.identity == nullptr) {
-    void* memory = std::malloc(sizeof(os::Identity));
-    if (memory == nullptr) base::panic("no memory for a thread of the program");
-    unit.identity = new (memory) os::Identity;
-  }
   unit.identity->thread_pointer = arch::thread_pointer();
   worker.installed = unit.identity;
   worker.current = &unit;
@@ -143,6 +147,7 @@ void become_root(Worker& worker) {
   worker.interrupt_sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
   arch::set_thread_word(&worker);
+  return true;
 }
 
 // Of a KLT of weft's, whose worker somebody joins.
@@ -168,11 +173,8 @@ void* end_worker(Worker& worker, os::Identity* native) {
 void* carry_worker(void* argument) {
   auto worker = static_cast<Worker*>(argument);
   os::unregister_rseq();
-  auto native = static_cast<os::Identity*>(std::malloc(sizeof(os::Identity)));
-  if (native == nullptr) base::panic("no memory for a worker");
-  new (native) os::Identity;
+  os::Identity* native = worker->own;
   native->thread_pointer = arch::thread_pointer();
-  worker->own = native;
   worker->installed = native;
   worker->klt.store(os::klt_id(), std::memory_order_relaxed);
   worker->active.store(true, std::memory_order_relaxed);
@@ -184,6 +186,19 @@ void* carry_worker(void* argument) {
   }
   schedule_worker(*worker);
   return end_worker(*worker, native);
+}
+
+// Has a KLT carry the worker; an error of pthread_create(3).
+int start_carrying(Worker& worker) {
+  os::Identity* native = new_identity();
+  if (native == nullptr) return ENOMEM;
+  worker.own = native;
+  const int error = os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work);
+  if (error != 0) {
+    worker.own = nullptr;
+    std::free(native);
+  }
+  return error;
 }
 
 // In the child there is one KLT, and every other worker is a picture of the past.
@@ -204,6 +219,8 @@ void after_fork_in_child() {
   reset_shared_stacks();
   reset_parking_lot();
   reset_shared_units();
+  reset_shared_pools();
+  reset_scheduler_lookers();
   reset_timer();
   reset_watchdog();
   os::reset_distances();
@@ -213,7 +230,7 @@ void after_fork_in_child() {
   if (self != nullptr) {
     // Root or unit: what forked goes on as a root, on the stack and the identity that it has.
     fresh = register_worker();
-    become_root(*fresh);
+    if (fresh == nullptr || !become_root(*fresh)) base::panic("no memory for a thread of the program");
     pthread_setspecific(root_key, fresh);
   }
   if (fresh != nullptr && runtime.hooks.forked != nullptr) runtime.hooks.forked(*fresh, *self);
@@ -245,11 +262,21 @@ unsigned configured_workers() {
   return static_cast<unsigned>(usable) < most_workers ? static_cast<unsigned>(usable) : most_workers;
 }
 
-Worker& enter() {
+Worker* try_enter() {
   pthread_once(&started_once, start_once);
   Worker* worker = register_worker();
-  become_root(*worker);
+  if (worker == nullptr) return nullptr;
+  if (!become_root(*worker)) {
+    leave_slot(*worker);
+    return nullptr;
+  }
   pthread_setspecific(root_key, worker);
+  return worker;
+}
+
+Worker& enter() {
+  Worker* worker = try_enter();
+  if (worker == nullptr) base::panic("no memory for a thread of the program");
   return *worker;
 }
 
@@ -262,8 +289,9 @@ bool start_another_klt() {
   // As a woken sleeper: it is a searcher from the start.
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
-  const int error = os::start_klt(carry_worker, worker, scheduler_stack_bytes, os::Signals::of_its_work);
+  const int error = worker != nullptr ? start_carrying(*worker) : ENOMEM;
   if (error == 0) return true;
+  if (worker != nullptr) leave_slot(*worker);
   runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
   if (!klt_refused.exchange(true, std::memory_order_relaxed))
     base::warn("only %u of %u workers could be started: %s", started + 1, runtime.workers, strerror(error));
@@ -272,11 +300,12 @@ bool start_another_klt() {
 
 Worker* start_worker(Scheduler* scheduler) {
   Worker* worker = register_worker();
+  if (worker == nullptr) return nullptr;
   worker->own_scheduler.store(scheduler, std::memory_order_relaxed);
   worker->ends.store(false, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
   scheduler->begin_on(*worker);
-  if (os::start_klt(carry_worker, worker, scheduler_stack_bytes, os::Signals::of_its_work) == 0) {
+  if (start_carrying(*worker) == 0) {
     while (worker->life.load(std::memory_order_acquire) == 1) os::futex_wait(worker->life, 1);
     return worker;
   }
@@ -317,12 +346,15 @@ Worker* wake_spare() {
     return nullptr;
   }
   Worker* worker = register_worker();
+  if (worker == nullptr) return nullptr;
   worker->spare = true;
   worker->active.store(true, std::memory_order_relaxed);
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
-  if (os::start_klt(carry_worker, worker, scheduler_stack_bytes, os::Signals::of_its_work) == 0) return worker;
+  if (start_carrying(*worker) == 0) return worker;
   runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
   worker->active.store(false, std::memory_order_relaxed);
+  worker->spare = false;
+  leave_slot(*worker);
   spares_made.store(most_spares, std::memory_order_relaxed);
   return nullptr;
 }

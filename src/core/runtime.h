@@ -51,6 +51,8 @@ void configure(const Config& config, const Hooks& hooks);
 
 /// The worker of the calling KLT; makes the KLT a root if it is not in weft yet.
 Worker& enter();
+/// The same; nullptr: no memory.
+Worker* try_enter();
 inline Worker& worker_here() {
   Worker* worker = this_worker();
   return worker != nullptr ? *worker : enter();

@@ -24,6 +24,17 @@ inline constexpr bool active = true;
 inline constexpr bool active = false;
 #endif
 
+/// The caller's frames will never return, as ThreadSanitizer expects them to: its stack goes on with another fiber,
+/// whose turn comes when the stack is used anew. `left` is where the old one waits for its end, off it.
+template <class Stack>
+inline void abandon_frames([[maybe_unused]] Stack& stack, [[maybe_unused]] void*& left) {
+#if defined(WEFT_TSAN)
+  if (left != nullptr) __tsan_destroy_fiber(left);
+  left = stack.fiber;
+  stack.fiber = __tsan_create_fiber(0);
+#endif
+}
+
 #if defined(WEFT_TSAN)
 
 inline void* create_fiber() { return __tsan_create_fiber(0); }

@@ -157,31 +157,45 @@ bool is_over(const Worker& worker) {
 
 namespace {
 
-// Back into the pool of its own; a pool that only one worker may push into is left, for good, for the inbox of the
-// worker that the unit has run on: whoever resumes it may be anybody.
-void put_into_pool(Worker& worker, Unit& unit) {
-  Pool& pool = *unit.pool;
-  Worker* home = unit.worker;
+// Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
+void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
   const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
-  if (anybody_pushes || (pool.access() == Access::priv && home == &worker)) {
+  if (anybody_pushes || (pool.access() == Access::priv && unit.worker == worker))
     pool.push(&unit);
-    notify_pool(pool);
-    return;
+  else
+    pool.put_back(&unit);
+  notify_pool(pool);
+}
+
+// Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own looks neither into
+// the deque nor into the inbox of its worker.
+Worker& open_worker(Worker& worker) {
+  const auto is_open = [](const Worker& candidate) {
+    return candidate.own_scheduler.load(std::memory_order_acquire) == nullptr;
+  };
+  if (is_open(worker) || !has_custom_scheduler(worker)) [[likely]]
+    return worker;
+  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
+  for (unsigned index = 0; index < slots; ++index) {
+    Worker* other = runtime.worker_at[index].load(std::memory_order_acquire);
+    if (other != nullptr && is_open(*other)) return *other;
   }
-  home->inbox.put(&unit);
-  os::light_fence();
-  wake(*home);
+  return worker;
 }
 
 }  // namespace
 
 void put_ready(Worker& worker, Unit& unit) {
-  if (unit.pool != nullptr) {
-    put_into_pool(worker, unit);
+  // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
+    put_into_pool(&worker, unit, *pool);
     return;
   }
   const Share* scope = unit.scope;
-  worker.deque.push(&unit);
+  if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
+    open.inbox.put(&unit);
+  else
+    put_newest(worker, unit);
   notify(scope);
 }
 
@@ -268,16 +282,18 @@ void settle(Worker& worker, Unit& unit, Event event) {
       keep_identity(worker, unit);
       const Share* scope = unit.scope;
       unit.state.store(UnitState::ready, std::memory_order_relaxed);
-      if (unit.pool != nullptr) {
-        put_into_pool(worker, unit);
+      if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
+        put_into_pool(&worker, unit, *pool);
         break;
       }
       // Behind all others.
-      if (worker.privacy.enter()) {
-        worker.deque.push_oldest_alone(&unit);
-        worker.privacy.leave();
+      Worker& open = open_worker(worker);
+      if (&open != &worker || !worker.privacy.enter()) {
+        open.inbox.put(&unit);
       } else {
-        worker.inbox.put(&unit);
+        const bool put = worker.deque.push_oldest_alone(&unit);
+        worker.privacy.leave();
+        if (!put) worker.inbox.put(&unit);
       }
       notify(scope);
       break;
@@ -347,11 +363,11 @@ void resume_all(Unit* chain) {
       resume(*unit);
       continue;
     }
-    Worker* home = unit->worker;
-    Pool* pool = unit->pool;
+    Worker* home = &open_worker(*unit->worker);
+    Pool* pool = unit->pool.load(std::memory_order_acquire);
     if (unit->state.exchange(UnitState::ready, std::memory_order_acq_rel) != UnitState::suspended) continue;
     if (pool != nullptr) {
-      put_into_pool(worker_here(), *unit);
+      put_into_pool(this_worker(), *unit, *pool);
       continue;
     }
     any = true;
@@ -426,7 +442,7 @@ void step_aside() {
 }
 
 void start(Unit& unit) {
-  worker_here().deque.push(&unit);
+  put_newest(worker_here(), unit);
   notify();
 }
 

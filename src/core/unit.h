@@ -80,7 +80,7 @@ struct alignas(base::cache_line) Unit {
   void* argument = nullptr;
   Stack* stack = nullptr;                // from its start on; earlier if bound at creation
   std::atomic<Unit*> waiters{nullptr};   // of a free-standing unit: who joins it (core/create.h)
-  Pool* pool = nullptr;                  // where it goes when ready; nullptr: to the worker that makes it so
+  std::atomic<Pool*> pool{nullptr};      // where it goes when ready; nullptr: to the worker that makes it so
 
   Worker* worker = nullptr;           // where it runs or ran last; of one that has never deviated: nowhere
   os::Identity* identity = nullptr;  // what it owns at rung 3; else it runs on its worker's

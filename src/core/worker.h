@@ -55,6 +55,7 @@ struct alignas(base::cache_line) Worker {
   void* frame_stack = nullptr;  // for sanitizers: the stack that frame lies on
   std::size_t frame_stack_size = 0;
   void* frame_fiber = nullptr;
+  void* left_fiber = nullptr;
 
   // Identities: `installed` is whose thread pointer the KLT runs on; `own` is the one on which it
   // may run schedulers and units that have none; `spares` are further free ones.
@@ -130,6 +131,12 @@ inline std::uint32_t next_random(Worker& worker) {
   x ^= x >> 17U;
   x ^= x << 5U;
   return worker.random = x;
+}
+
+/// Makes the unit the newest of the worker's ready ones; only on that worker. The inbox needs no memory.
+inline void put_newest(Worker& worker, Unit& unit) {
+  if (!worker.deque.try_push(&unit)) [[unlikely]]
+    worker.inbox.put(&unit);
 }
 
 /// The worker of the calling KLT; nullptr in a thread that has not entered weft. Read it again after

@@ -129,8 +129,8 @@ std::string kind_name(const ::testing::TestParamInfo<Kind>& instance) {
   return std::string(order_names[std::get<0>(instance.param)]) + access_names[std::get<1>(instance.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(, KindOfPoolTest, ::testing::Combine(::testing::ValuesIn(orders), ::testing::ValuesIn(accesses)),
-                         kind_name);
+INSTANTIATE_TEST_SUITE_P(, KindOfPoolTest,
+                         ::testing::Combine(::testing::ValuesIn(orders), ::testing::ValuesIn(accesses)), kind_name);
 
 TEST_F(PoolTest, ArgumentsThatMakeNoSense) {
   weft_pool* pool = make_pool();
@@ -191,18 +191,19 @@ TEST_F(PoolTest, ManyPushAndPop) {
     Jobs jobs;
     for (unsigned i = 0; i < count; ++i) jobs.start(with(WEFT_ROC_L, pool), [&, i] { ++ran[i]; });
     std::vector<std::thread> threads;
-    for (int thread = 0; thread < 4; ++thread) threads.emplace_back([&] {
-      for (unsigned round = 0; round < scaled(2000); ++round) {
-        weft_unit* some[5];
-        std::size_t got = 0;
-        if (round % 2 == 0) {
-          if (weft_pool_pop(pool, some) == WEFT_OK) got = 1;
-        } else if (weft_pool_pop_many(pool, 5, some, &got) != WEFT_OK) {
-          EXPECT_EQ(got, 0U);
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&] {
+        for (unsigned round = 0; round < scaled(2000); ++round) {
+          weft_unit* some[5];
+          std::size_t got = 0;
+          if (round % 2 == 0) {
+            if (weft_pool_pop(pool, some) == WEFT_OK) got = 1;
+          } else if (weft_pool_pop_many(pool, 5, some, &got) != WEFT_OK) {
+            EXPECT_EQ(got, 0U);
+          }
+          EXPECT_EQ(weft_pool_push_many(pool, got, some), WEFT_OK);
         }
-        EXPECT_EQ(weft_pool_push_many(pool, got, some), WEFT_OK);
-      }
-    });
+      });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(weft_pool_size(pool), count);
     jobs.join();
@@ -251,10 +252,11 @@ TEST_F(PoolTest, MayBeTheUsersOwn) {
     OwnScheduler own(WEFT_BASIC, {pool});
     Jobs jobs;
     std::atomic<int> ran{0};
-    for (int i = 0; i < 130; ++i) jobs.start(with(all_techniques[i % 13], pool), [&, i] {
-      if (may_wait(all_techniques[i % 13])) weft_sleep(1000);
-      ++ran;
-    });
+    for (int i = 0; i < 130; ++i)
+      jobs.start(with(all_techniques[i % 13], pool), [&, i] {
+        if (may_wait(all_techniques[i % 13])) weft_sleep(1000);
+        ++ran;
+      });
     weft_unit* some[4];
     std::size_t count = 0;
     EXPECT_EQ(weft_pool_pop_many(pool, 4, some, &count), WEFT_OK);
@@ -281,7 +283,8 @@ TEST_F(PoolTest, TheUsersOwnServesAWorker) {
   OwnWorker worker(WEFT_BASIC_WAIT, {pool});
   for (int round = 0; round < 20; ++round) {
     Jobs jobs;
-    for (int i = 0; i < 13; ++i) jobs.start(with(all_techniques[i], pool), [&, i] { pause_if_possible(all_techniques[i]); });
+    for (int i = 0; i < 13; ++i)
+      jobs.start(with(all_techniques[i], pool), [&, i] { pause_if_possible(all_techniques[i]); });
     jobs.join();
   }
 }
@@ -297,6 +300,42 @@ TEST_F(PoolTest, TheUsersOwnNeedsItsFunctions) {
     if (missing == 1) functions.pop = nullptr;
     if (missing == 2) functions.size = nullptr;
     EXPECT_EQ(weft_pool_create_custom(&functions, nullptr, &pool), WEFT_ERR_ARGUMENT) << missing;
+  }
+}
+
+// Whoever pushes looks for a worker that sleeps for want of what is pushed, and comes across others' schedulers.
+TEST_F(PoolTest, SchedulersAreFreedWhileOthersPush) {
+  std::atomic<bool> stop{false};
+  std::thread pusher([&] {
+    weft_pool* pool = make_pool();
+    while (!stop) {
+      Jobs jobs;
+      {
+        OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+        for (int i = 0; i < 20; ++i) jobs.start(with(WEFT_ROC_L, pool), [] {});
+        jobs.join();
+        pool = make_pool();
+      }
+    }
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  });
+  const unsigned count = scaled(400);
+  for (unsigned i = 0; i < count; ++i) {
+    OwnWorker worker(WEFT_BASIC_WAIT, {make_pool()});
+    weft_sleep(50000);
+  }
+  stop = true;
+  pusher.join();
+}
+
+// Whoever resumes a unit may still be at it when the unit has ended and its pool is freed.
+TEST_F(PoolTest, IsFreedAsSoonAsItsUnitsAreDone) {
+  for (int round = 0; round < 200; ++round) {
+    weft_pool* pool = make_pool();
+    OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+    Jobs jobs;
+    jobs.start(with(WEFT_ROC_L, pool), [] { EXPECT_EQ(weft_sleep(20000), WEFT_OK); });
+    jobs.join();
   }
 }
 

@@ -373,5 +373,47 @@ TEST_F(SchedulerTest, IsStackedOnTheStacked) {
   EXPECT_EQ(weft_pool_free(pools[2]), WEFT_OK);
 }
 
+// A scheduler of the user's own sees its pools and nothing else: what is resumed there must not be left with its worker.
+TEST_P(WaitingTest, IsResumedUnderASchedulerOfTheUsersOwn) {
+  weft_pool* pool = make_pool();
+  OwnWorker worker(run_pools, nullptr, true, {pool});
+  Jobs jobs;
+  weft_unit* waiting = jobs.start(GetParam(), [] { weft_suspend(); });
+  EXPECT_TRUE(eventually([&] { return weft_unit_state(waiting) == WEFT_SUSPENDED; }));
+  jobs.start(with(WEFT_ROC_L, pool), [&] { EXPECT_EQ(weft_resume(waiting), WEFT_OK); });
+  EXPECT_TRUE(eventually([&] { return weft_unit_state(waiting) == WEFT_DONE; }));
+  jobs.join();
+}
+
+// Of several at once, and of one that yields, having left its pool.
+TEST_P(WaitingTest, IsWokenUnderASchedulerOfTheUsersOwn) {
+  weft_pool* pool = make_pool();
+  OwnWorker worker(run_pools, nullptr, true, {pool});
+  weft_latch latch = WEFT_LATCH_INIT(1);
+  Jobs jobs;
+  for (int i = 0; i < 3; ++i) jobs.start(with(GetParam(), pool), [&] {
+    EXPECT_EQ(weft_unit_migrate(weft_unit_self(), nullptr), WEFT_OK);
+    EXPECT_EQ(weft_latch_wait(&latch), WEFT_OK);
+    EXPECT_EQ(weft_yield(), WEFT_OK);
+  });
+  jobs.start(with(WEFT_ROC_L, pool), [&] { EXPECT_EQ(weft_latch_count_down(&latch, 1), WEFT_OK); });
+  jobs.join();
+}
+
+// Whoever resumes a unit is not the one producer of its pool.
+TEST_P(WaitingTest, ComesBackIntoAPoolOfOneProducer) {
+  for (const weft_order order : {WEFT_FIFO, WEFT_LIFO, WEFT_PRIORITY}) {
+    weft_pool* pool = make_pool(order, WEFT_SPSC);
+    OwnWorker worker(run_pools, nullptr, true, {pool});
+    Jobs jobs;
+    for (int i = 0; i < 5; ++i) jobs.start(with(GetParam(), pool), [&] {
+      EXPECT_EQ(weft_yield(), WEFT_OK);
+      EXPECT_EQ(weft_sleep(1000), WEFT_OK);
+      EXPECT_EQ(weft_worker_self(), worker.get());
+    });
+    jobs.join();
+  }
+}
+
 }  // namespace
 }  // namespace weft::test

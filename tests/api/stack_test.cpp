@@ -162,6 +162,7 @@ thread_local std::uint64_t zeroed[64];
 }
 
 TEST_P(WaitingTest, HasThreadLocalStorageOfItsOwn) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "they keep their own state there";
   weft_unit_attr attr = with(GetParam());
   attr.flags = WEFT_OWN_TLS;
   Jobs jobs;
@@ -189,6 +190,7 @@ TEST_P(WaitingTest, HasThreadLocalStorageOfItsOwn) {
 }
 
 TEST_P(WaitingTest, IsResumedElsewhereWithItsThreadLocalStorage) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "they keep their own state there";
   weft_pool* pool = make_pool();
   OwnWorker worker(WEFT_BASIC_WAIT, {pool});
   weft_unit_attr attr = with(GetParam());

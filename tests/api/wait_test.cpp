@@ -137,6 +137,27 @@ TEST_F(WaitTest, OneThatHasNotStartedIsResumed) {
   jobs.join();
 }
 
+TEST_F(WaitTest, AResumeThatWasNotUsedEndsWithTheUnit) {
+  Jobs jobs;
+  std::atomic<bool> go{false};
+  std::atomic<int> passed{0};
+  weft_unit* unit = jobs.start(WEFT_ROC_L, [&] {
+    while (!go) weft_yield();
+  });
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  go = true;
+  EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+  EXPECT_EQ(weft_unit_revive(unit, Jobs::run, jobs.keep([&] {
+    weft_suspend();
+    ++passed;
+  })),
+            WEFT_OK);
+  EXPECT_TRUE(eventually([&] { return weft_unit_state(unit) == WEFT_SUSPENDED || passed == 1; }));
+  EXPECT_EQ(passed, 0);
+  EXPECT_EQ(weft_resume(unit), WEFT_OK);
+  jobs.join();
+}
+
 TEST_F(WaitTest, RootsDoNotSuspend) { EXPECT_EQ(weft_suspend(), WEFT_ERR_STATE); }
 
 // Each suspend is answered by one resume, from whichever worker, at whatever moment.
@@ -259,6 +280,23 @@ TEST_P(WaitingTest, MigratesAtItsNextSchedulingPoint) {
   });
   jobs.join();
   worker.join();
+}
+
+// Of the pools that it is told of, each is one that a worker serves.
+TEST_P(WaitingTest, IsToldToMigrateWhileItYields) {
+  weft_pool* pools[2] = {make_pool(), make_pool()};
+  OwnWorker one(WEFT_BASIC_WAIT, {pools[0]});
+  OwnWorker other(WEFT_BASIC_WAIT, {pools[1]});
+  std::atomic<bool> stop{false};
+  Jobs jobs;
+  weft_unit* unit = jobs.start(with(GetParam(), pools[0]), [&] {
+    while (!stop) weft_yield();
+  });
+  const unsigned count = scaled(5000);
+  for (unsigned i = 0; i < count; ++i) EXPECT_EQ(weft_unit_migrate(unit, i % 3 == 2 ? nullptr : pools[i % 2]), WEFT_OK);
+  EXPECT_EQ(weft_unit_migrate(unit, pools[0]), WEFT_OK);
+  stop = true;
+  jobs.join();
 }
 
 TEST_F(WaitTest, OneThatIsSuspendedMigrates) {

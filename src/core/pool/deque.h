@@ -4,8 +4,8 @@
 // that N. M. Le, A. Pop, A. Cohen and F. Zappa Nardelli proved for C11 ("Correct and Efficient
 // Work-Stealing for Weak Memory Models", PPoPP 2013).
 //
-// Guarantees: every element pushed is taken exactly once, by a pop or by a steal; push never fails
-// (the array grows); pop and steal return nullptr when they find nothing or lose a race.
+// Guarantees: every element pushed is taken exactly once, by a pop or by a steal; the array grows, and
+// a push fails only without memory for that; pop and steal return nullptr when they find nothing or lose a race.
 //
 // Fences, by letter. (A) push publishes the element by the release store of bottom_; steal's acquire
 // load of bottom_ is its partner. (B) pop must see a thief's top_ after its own claim on bottom_ is
@@ -45,15 +45,22 @@ class Deque {
     }
   }
 
-  /// Owner only.
+  /// Owner only; ends the process without memory.
   void push(T* element) {
+    if (!try_push(element)) base::panic("no memory for %zu pending units", 2 * size());
+  }
+
+  /// Owner only. False: no memory; nothing has changed.
+  [[nodiscard]] bool try_push(T* element) {
     if (push_if_room(element)) [[likely]]
-      return;
+      return true;
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     const std::int64_t top = top_.load(std::memory_order_acquire);
     Array* array = grow(array_.load(std::memory_order_relaxed), top, bottom);
+    if (array == nullptr) return false;
     array->slot(bottom).store(element, std::memory_order_relaxed);
     bottom_.store(bottom + 1, std::memory_order_release);  // (A)
+    return true;
   }
 
   /// The same, but only where the array need not grow. False: it must.
@@ -117,14 +124,18 @@ class Deque {
   }
 
   /// push() at the other end, for an owner whose deque nobody else touches: steal() would take it first, pop() last.
-  void push_oldest_alone(T* element) {
+  /// False: no memory.
+  [[nodiscard]] bool push_oldest_alone(T* element) {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     const std::int64_t top = top_.load(std::memory_order_relaxed);
     Array* array = array_.load(std::memory_order_relaxed);
     if (array == nullptr || bottom - top >= array->capacity) [[unlikely]]
       array = grow(array, top, bottom);
+    if (array == nullptr) [[unlikely]]
+      return false;
     array->slot(top - 1).store(element, std::memory_order_relaxed);
     top_.store(top - 1, std::memory_order_release);
+    return true;
   }
 
   /// For an owner whose deque nobody else touches: some element, chosen by a random number; the oldest fills its place.
@@ -170,7 +181,7 @@ class Deque {
   Array* grow(Array* old, std::int64_t top, std::int64_t bottom) {
     const std::int64_t capacity = old == nullptr ? first_capacity : old->capacity * 2;
     void* memory = std::malloc(sizeof(Array) + static_cast<std::size_t>(capacity) * sizeof(std::atomic<T*>));
-    if (memory == nullptr) base::panic("no memory for %lld pending units", static_cast<long long>(capacity));
+    if (memory == nullptr) return nullptr;
     auto array = new (memory) Array{old, capacity};
     for (std::int64_t index = top; old != nullptr && index < bottom; ++index)
       new (&array->slot(index)) std::atomic<T*>(old->slot(index).load(std::memory_order_relaxed));

@@ -15,6 +15,10 @@
 // P pays for the fence nothing, and for the look a load of a line that is written only when somebody waits. Pushes to
 // pools of access priv do not even look.
 //
+// P looks at waiters after its push, when the unit may have run already and its pool been given back. So the memory of a
+// pool is never anything else: it goes into a list, and to the next pool of that size. A P that is late looks at that
+// one's waiters, and wakes somebody there for nothing.
+//
 // Rejected: a waker that takes S out of waiters, which would save the futex-wake of each push until S is awake. S may
 // leave at any time (its time is over, it finds a unit), and would have to settle with the waker whom it was for.
 #include "core/pool/pool.h"
@@ -30,6 +34,8 @@
 
 namespace weft::core {
 namespace {
+
+constexpr std::size_t largest_pool = 16 * base::cache_line;  // with the store
 
 class Custom {
  public:
@@ -102,9 +108,13 @@ struct Pool::Through {
 template <class Store, Access allowed, class... Arguments>
 Pool* Pool::make(Kind kind, const Arguments&... arguments) {
   static_assert(alignof(Store) <= base::cache_line);
-  void* memory = std::aligned_alloc(base::cache_line, sizeof(Pool) + base::round_up(sizeof(Store), base::cache_line));
-  if (memory == nullptr) return nullptr;
-  auto pool = new (memory) Pool(kind, allowed, Through<Store, allowed>::operations);
+  constexpr std::size_t size = sizeof(Pool) + base::round_up(sizeof(Store), base::cache_line);
+  static_assert(size <= largest_pool);
+  Pool* pool = take_memory(size);
+  if (pool == nullptr) return nullptr;
+  pool->kind_ = kind;
+  pool->access_ = allowed;
+  pool->operations_ = &Through<Store, allowed>::operations;
   new (pool->place()) Store(arguments...);
   return pool;
 }
@@ -197,11 +207,40 @@ Pool* Pool::create_custom(const PoolFunctions& functions, void* data) {
   return make<Custom, Access::mpmc>(Kind::other, functions, data);
 }
 
+// ---------------------------------------------------------------- memory
+
+namespace {
+
+Spinlock free_lock;
+Pool* free_pools[largest_pool / base::cache_line + 1];  // by size; each holds the next in place of its store
+
+}  // namespace
+
+Pool* Pool::take_memory(std::size_t size) {
+  {
+    SpinGuard guard(free_lock);
+    Pool*& list = free_pools[size / base::cache_line];
+    if (Pool* pool = list; pool != nullptr) {
+      list = *static_cast<Pool**>(pool->place());
+      return pool;
+    }
+  }
+  void* memory = std::aligned_alloc(base::cache_line, size);
+  if (memory == nullptr) return nullptr;
+  auto pool = new (memory) Pool;
+  pool->lines_ = static_cast<std::uint16_t>(size / base::cache_line);
+  return pool;
+}
+
 void Pool::destroy() {
   operations_->end(*this);
-  this->~Pool();
-  std::free(this);
+  SpinGuard guard(free_lock);
+  Pool*& list = free_pools[lines_];
+  new (place()) Pool*(list);
+  list = this;
 }
+
+void reset_shared_pools() { free_lock.unlock(); }
 
 // ---------------------------------------------------------------- sleeping
 

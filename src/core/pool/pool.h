@@ -7,6 +7,9 @@
 //   priority      tree          tree+lock     tree+lock     tree+lock     tree+lock
 //   deque         deque         -             -             deque         deque+lock
 //
+// A unit that has waited may be made ready by anybody, also where the pool has one producer: then it goes into a list
+// beside (put_back), which consumers look into when there is nothing else.
+//
 // A pool of access priv takes no locked instruction at all. Private lists are inlined: a caller that knows what it has
 // pays a compare and the list. Everything else goes through a table of functions, as pools of the user's own do.
 #pragma once
@@ -42,17 +45,24 @@ class alignas(base::cache_line) Pool final {
   [[nodiscard]] static Pool* create(Order order, Access access);
   /// nullptr: no memory; then `free` is not called.
   [[nodiscard]] static Pool* create_custom(const PoolFunctions& functions, void* data);
-  /// What is still in it is forgotten. Nobody may wait in it.
+  /// What is still in it is forgotten. Nobody may wait in it. Whoever pushed into it may still be in push(): what
+  /// that looks at last (waiters_) stays readable for ever, and no other kind of memory.
   void destroy();
 
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Producers only. The unit is ready, and in no pool. Ends the process if there is no memory to note it.
+  /// Producers only. The unit is ready, and in no pool.
   void push(Unit* unit) {
     if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push(unit);
     if (kind_ == Kind::private_lifo) return store<PrivateLifo>().push(unit);
     operations_->push(*this, unit);
+  }
+
+  /// By anybody, who need not be a producer: a unit that has been in this pool and comes back.
+  void put_back(Unit* unit) {
+    returned_.push(unit);
+    announce();
   }
 
   /// Pushes the chain first..last of `count` units, linked by Unit::next, one after the other.
@@ -60,16 +70,19 @@ class alignas(base::cache_line) Pool final {
 
   /// Consumers only, and of a deque only the owner; nullptr: there was a moment at which it was empty.
   [[nodiscard]] Unit* pop() {
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().pop();
-    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().pop();
-    return operations_->pop(*this);
+    if (kind_ == Kind::private_fifo) return or_returned(store<PrivateFifo>().pop());
+    if (kind_ == Kind::private_lifo) return or_returned(store<PrivateLifo>().pop());
+    return or_returned(operations_->pop(*this));
   }
 
   /// Consumers only: what has been in a deque for longest. Of other pools the same as pop().
-  [[nodiscard]] Unit* steal() { return operations_->steal(*this); }
+  [[nodiscard]] Unit* steal() { return or_returned(operations_->steal(*this)); }
 
   /// At most so many, in the order in which pop() would have given them; how many.
-  [[nodiscard]] unsigned pop_many(Unit** units, unsigned most) { return operations_->pop_many(*this, units, most); }
+  [[nodiscard]] unsigned pop_many(Unit** units, unsigned most) {
+    const unsigned taken = operations_->pop_many(*this, units, most);
+    return taken != 0 ? taken : returned_.pop_many(units, most);
+  }
 
   /// steal(); if there is nothing, the calling KLT sleeps until there is, or until the time is over: then nullptr, and
   /// *timed_out (which may be nullptr) is true. Not for ULTs: the worker stands still. In a pool of access priv,
@@ -78,9 +91,10 @@ class alignas(base::cache_line) Pool final {
 
   /// Anybody; exact when nobody else is at it.
   std::size_t size() const {
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().size();
-    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().size();
-    return operations_->size(*this);
+    const std::size_t returned = returned_.size();
+    if (kind_ == Kind::private_fifo) return returned + store<PrivateFifo>().size();
+    if (kind_ == Kind::private_lifo) return returned + store<PrivateLifo>().size();
+    return returned + operations_->size(*this);
   }
   bool looks_empty() const { return size() == 0; }
 
@@ -122,9 +136,9 @@ class alignas(base::cache_line) Pool final {
   static Pool* create_priority(Access access);
   static Pool* create_deque(Access access);
 
-  Pool(Kind kind, Access access, const Operations& operations)
-      : kind_(kind), access_(access), operations_(&operations) {}
+  Pool() = default;
   ~Pool() = default;
+  static Pool* take_memory(std::size_t size);
 
   // What holds the units stands right behind the pool, in the same piece of memory.
   void* place() const { return const_cast<Pool*>(this + 1); }
@@ -132,6 +146,8 @@ class alignas(base::cache_line) Pool final {
   Store& store() const {
     return *std::launder(static_cast<Store*>(place()));
   }
+
+  Unit* or_returned(Unit* unit) { return unit != nullptr ? unit : returned_.pop(); }
 
   void announce() {
     os::light_fence();
@@ -141,12 +157,17 @@ class alignas(base::cache_line) Pool final {
   void wake_one();
   Unit* wait(std::uint64_t nanoseconds);
 
-  const Kind kind_;
-  const Access access_;
+  Kind kind_ = Kind::other;
+  Access access_ = Access::mpmc;
+  std::uint16_t lines_ = 0;  // its size in cache lines, with the store
   std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> wakes_{0};  // what they sleep on
-  const Operations* const operations_;
+  const Operations* operations_ = nullptr;
+  List<Order::fifo, Spinlock> returned_;
 };
+
+/// In a forked child.
+void reset_shared_pools();
 
 static_assert(sizeof(Pool) == base::cache_line);
 

@@ -9,6 +9,9 @@
 // Only the highest bucket is ever taken out, once it is empty, and it has no higher child: its lower one takes its
 // place.
 //
+// Without memory for a further bucket a unit goes to those of the nearest priority that has one: a push never fails, for
+// the resumer of a unit could do nothing about it. One bucket is the tree's own.
+//
 // Rejected: a binary heap in an array, O(log n) for n units, which grows under the lock and must number the units to
 // keep equal ones in order; a pairing heap, which needs a second link in each unit.
 #pragma once
@@ -19,7 +22,6 @@
 #include <new>
 
 #include "base/fifo.h"
-#include "base/panic.h"
 #include "core/pool/chain.h"
 #include "core/pool/count.h"
 #include "core/spinlock.h"
@@ -34,13 +36,15 @@ class PriorityTree {
   struct Chunk;
   static Chunk* allocate();
 
-  PriorityTree() = default;
+  PriorityTree() { give(own_); }
   PriorityTree(const PriorityTree&) = delete;
   PriorityTree& operator=(const PriorityTree&) = delete;
   ~PriorityTree();
 
   /// False if it lacks a bucket: give it a chunk, and try again.
   [[nodiscard]] bool push(Unit* unit);
+  /// With the nearest priority, if it lacks a bucket.
+  void push_anyhow(Unit* unit);
   Unit* pop();
   void give(Chunk* chunk);
 
@@ -55,10 +59,15 @@ class PriorityTree {
 
   static std::uint32_t weigh(std::int32_t priority);
   Bucket* open(std::int32_t priority, std::uint32_t weight, Bucket** link);
+  void give(Bucket& bucket) {
+    bucket.lower = spare_;
+    spare_ = &bucket;
+  }
 
   Bucket* root_ = nullptr;
   Bucket* spare_ = nullptr;
   Chunk* chunks_ = nullptr;
+  Bucket own_{};
 };
 
 struct PriorityTree::Chunk {
@@ -68,8 +77,7 @@ struct PriorityTree::Chunk {
 
 inline PriorityTree::Chunk* PriorityTree::allocate() {
   void* memory = std::malloc(sizeof(Chunk));
-  if (memory == nullptr) base::panic("no memory for units of another priority");
-  return new (memory) Chunk{};
+  return memory != nullptr ? new (memory) Chunk{} : nullptr;
 }
 
 inline PriorityTree::~PriorityTree() {
@@ -83,10 +91,7 @@ inline PriorityTree::~PriorityTree() {
 inline void PriorityTree::give(Chunk* chunk) {
   chunk->next = chunks_;
   chunks_ = chunk;
-  for (Bucket& bucket : chunk->buckets) {
-    bucket.lower = spare_;
-    spare_ = &bucket;
-  }
+  for (Bucket& bucket : chunk->buckets) give(bucket);
 }
 
 /// The finaliser of A. Appleby's MurmurHash3, which is one to one.
@@ -110,6 +115,20 @@ inline bool PriorityTree::push(Unit* unit) {
   }
   bucket->units.push(unit);
   return true;
+}
+
+inline void PriorityTree::push_anyhow(Unit* unit) {
+  if (push(unit)) return;
+  const auto distance = [unit](const Bucket& bucket) {
+    const std::int64_t difference = std::int64_t{unit->priority} - bucket.priority;
+    return difference < 0 ? -difference : difference;
+  };
+  Bucket* nearest = root_;  // there is one: none is spare
+  for (Bucket* bucket = root_; bucket != nullptr;) {
+    if (distance(*bucket) < distance(*nearest)) nearest = bucket;
+    bucket = unit->priority > bucket->priority ? bucket->higher : bucket->lower;
+  }
+  nearest->units.push(unit);
 }
 
 /// A bucket in place of the one at `link`, which is lighter: what was there is split among its sides.
@@ -156,7 +175,11 @@ class ByPriority {
 
   void push_many(Unit* first, Unit* last, std::size_t) {
     PriorityTree::Chunk* chunk = nullptr;
-    while (!push_while_possible(first, last, chunk)) chunk = PriorityTree::allocate();
+    bool anyhow = false;
+    while (!push_while_possible(first, last, chunk, anyhow)) {
+      chunk = PriorityTree::allocate();
+      anyhow = chunk == nullptr;
+    }
   }
 
   Unit* pop() {
@@ -176,14 +199,17 @@ class ByPriority {
   std::size_t size() const { return count_.get(); }
 
  private:
-  // Pushes first..last; on lack of memory `first` is where it stopped.
-  bool push_while_possible(Unit*& first, const Unit* last, PriorityTree::Chunk* chunk) {
+  // Pushes first..last; on lack of buckets `first` is where it stopped.
+  bool push_while_possible(Unit*& first, const Unit* last, PriorityTree::Chunk* chunk, bool anyhow) {
     Guard guard(lock_);
     if (chunk != nullptr) tree_.give(chunk);
     for (;;) {
       Unit* unit = first;
       Unit* next = unit->next;
-      if (!tree_.push(unit)) return false;
+      if (anyhow)
+        tree_.push_anyhow(unit);
+      else if (!tree_.push(unit))
+        return false;
       count_.add(1);
       if (unit == last) return true;
       first = next;

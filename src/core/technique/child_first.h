@@ -32,7 +32,7 @@ struct Spawn {
 inline void offer_parent(const Spawn& spawn) {
   sanitizer::arrive(nullptr, nullptr, nullptr);
   Worker& worker = *spawn.worker;
-  worker.deque.push(spawn.parent);
+  put_newest(worker, *spawn.parent);
   notify();
 }
 
@@ -65,8 +65,14 @@ void spawn_child(Worker& worker, Unit& child, Start start) {
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
   start(&parent.context, stack->top(), &spawn);
-  sanitizer::arrive(fake, nullptr, nullptr);
+  const void* low = nullptr;
+  std::size_t size = 0;
+  sanitizer::arrive(fake, &low, &size);
   if (!spawn.child_came_back) {
+    if constexpr (sanitizer::active) {  // below it is now the scheduler that it came back from
+      this_worker()->frame_stack = const_cast<void*>(low);
+      this_worker()->frame_stack_size = size;
+    }
     // Continued by a scheduler, perhaps another worker's; the child may be gone.
     parent.next = nullptr;
     if (context_before == nullptr) note_first_deviation(*this_worker(), parent);

@@ -13,9 +13,6 @@ inline void begin(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.current = &unit;
   pass_scheduling_point(worker);
-#if defined(WEFT_TSAN)
-  worker.frame_fiber = sanitizer::current_fiber();
-#endif
 }
 
 inline void begin(Worker& worker, Unit& unit, Stack* stack, void* top) {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "core/sanitizer.h"
 #include "core/worker.h"
 
 namespace weft::core {
@@ -35,6 +36,7 @@ class SchedulerFrame {
         fiber_(worker.frame_fiber),
         warm_(worker.warm),
         loops_(worker.loops) {
+    worker.frame_fiber = sanitizer::current_fiber();
     worker.loops = loops;
     worker.fp_control = weft_context_fp_control();
     worker.warm = nullptr;  // perhaps the stack that this frame lies on

@@ -98,9 +98,6 @@ std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event) {
 
 Event continue_unit(Worker& worker, Unit& unit) {
   note_running(worker, unit);
-#if defined(WEFT_TSAN)
-  worker.frame_fiber = sanitizer::current_fiber();
-#endif
   void* fake = nullptr;
   sanitizer::leave(&fake, unit.stack->fiber, unit.stack->memory.low, unit.stack->size());
   const auto event = static_cast<Event>(weft_context_resume(&worker.scheduler_context, unit.context,
