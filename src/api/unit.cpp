@@ -102,6 +102,18 @@ namespace {
   return WEFT_OK;
 }
 
+// A child-first unit starts at once: so want of memory for its stack can be told.
+[[gnu::noinline]] int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
+  made.stack = worker.stacks.take_if_there_is(core::wanted_stack(made));
+  if (made.stack == nullptr) {
+    worker.units.give(made);
+    return WEFT_ERR_MEMORY;
+  }
+  *unit = handle_of(&made);
+  core::run_child_first(worker, made);
+  return WEFT_OK;
+}
+
 [[gnu::noinline]] int notify_and_succeed() {
   core::notify_slow(nullptr);
   return WEFT_OK;
@@ -133,8 +145,8 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
   core::Unit* made = worker->units.take_present();
   core::set_up(*worker, made, entry, argument, technique, core::stack_class_of(attr->stack_size),
                core::UnitFlag::free_standing | chosen, pool);
+  if (is_child_first(technique)) return spawn(*worker, *made, unit);
   *unit = handle_of(made);
-  if (is_child_first(technique)) return launch_and_succeed(*worker, *made);
   if (pool != nullptr) {
     if (!pool->is_private_list()) return launch_and_succeed(*worker, *made);
     pool->push(made);

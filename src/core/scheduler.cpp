@@ -363,10 +363,10 @@ void resume_all(Unit* chain) {
       resume(*unit);
       continue;
     }
-    Worker* home = &open_worker(*unit->worker);
-    Pool* pool = unit->pool.load(std::memory_order_acquire);
+    // Not looked at before: one that is still on its stack may be gone afterwards, and may not know its worker yet.
     if (unit->state.exchange(UnitState::ready, std::memory_order_acq_rel) != UnitState::suspended) continue;
-    if (pool != nullptr) {
+    Worker* home = &open_worker(*unit->worker);
+    if (Pool* pool = unit->pool.load(std::memory_order_acquire); pool != nullptr) {
       put_into_pool(this_worker(), *unit, *pool);
       continue;
     }

@@ -14,16 +14,18 @@ unsigned index_of(void (*entry)(void*)) {
   return base::place_of_address(reinterpret_cast<std::uintptr_t>(entry), bits);
 }
 
-// The counters belong to the function that is named before and after they are read (known_of): the fences pair.
+// A sequence lock: what is read between two equal even numbers of takeovers belongs together (add_known).
 void take_over(Choices::Place& place, void (*entry)(void*)) {
-  place.entry.store(nullptr, std::memory_order_relaxed);
+  const std::uint32_t takeovers = place.takeovers.load(std::memory_order_relaxed);
+  place.takeovers.store(takeovers + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
+  place.entry.store(entry, std::memory_order_relaxed);
   place.technique = Technique::sc;
   place.recent = 0;
   place.recent_deviated = 0;
   place.units.store(0, std::memory_order_relaxed);
   place.deviated.store(0, std::memory_order_relaxed);
-  place.entry.store(entry, std::memory_order_release);
+  place.takeovers.store(takeovers + 2, std::memory_order_release);
 }
 
 Choices::Place& place_of(Worker& worker, void (*entry)(void*)) {
@@ -39,11 +41,12 @@ void count_one(std::atomic<std::uint64_t>& counter) {
 }
 
 void add_known(Choice& sum, const Choices::Place& place, void (*entry)(void*)) {
-  if (place.entry.load(std::memory_order_acquire) != entry) return;
+  const std::uint32_t takeovers = place.takeovers.load(std::memory_order_acquire);
+  if (takeovers % 2 != 0 || place.entry.load(std::memory_order_relaxed) != entry) return;
   const std::uint64_t units = place.units.load(std::memory_order_relaxed);
   const std::uint64_t deviated = place.deviated.load(std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (place.entry.load(std::memory_order_relaxed) != entry) return;
+  if (place.takeovers.load(std::memory_order_relaxed) != takeovers) return;
   sum.units += units;
   sum.deviated += deviated;
 }

@@ -26,6 +26,7 @@ struct Choice {
 /// over.
 struct Choices {
   struct Place {
+    std::atomic<std::uint32_t> takeovers{0};  // odd while one is under way
     std::atomic<void (*)(void*)> entry{nullptr};
     Technique technique = Technique::sc;
     std::uint32_t recent = 0;  // units since the last decision
