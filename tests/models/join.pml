@@ -1,10 +1,14 @@
 /* The end of a free-standing unit, and those who wait for it: the word Unit::waiters of src/core/create.cpp
- * (wait_for_end, end_free_standing, detach) with resume() and resume_all() of src/core/scheduler.cpp.
+ * (wait_for_end, end_free_standing, tell_waiters, detach) with resume() and resume_all() of src/core/scheduler.cpp.
  *
  * One unit ends. JOINERS units join it, early or late, and the last to come back frees it; or, with DETACHER, one
  * detaches it, and the end or the detacher frees it. A joiner may be gone as soon as it goes on. The words that
  * are shared are changed by exchange and compare-exchange, and what else is read is published through them, so
  * steps that are atomic and in order are a faithful picture (as in suspend.pml, which has the states in full).
+ *
+ * The unit ends on the worker that created it, which may be private at first: then its end takes no locked instruction
+ * where nobody waits, and whoever comes from another worker makes it shared before (core/privacy.h; here in sequentially
+ * consistent steps, and never private again).
  *
  * Checked: nobody touches the unit once it is freed, nor a joiner once it is gone; each joiner goes on once, not
  * before its context is saved, and never before the unit is done; all go on (no other valid end state); the
@@ -17,6 +21,7 @@
  *   CHAINS_ONTO_DONE       a joiner does not look whether the unit is done before it puts itself into the chain
  *   CHAINED_BEFORE_ANNOUNCED  a joiner puts itself into the chain before it has announced that it suspends
  *   RESUMER_ENQUEUES_ALWAYS   a joiner is put into a pool although it is still on its stack
+ *   COMES_WITHOUT_A_VISIT  joiners leave the worker private
  *   DETACH_STORES          (DETACHER) the mark is stored over what was there
  *   END_TRUSTS_FIRST_LOOK  (DETACHER) the end does not look at what its exchange has brought back
  */
@@ -33,6 +38,9 @@ mtype = { running, suspending, suspended, ready };
 byte waiters = NOBODY;
 bool is_done = false;           /* the unit has run to its end */
 bool freed = false;
+
+bool private = true;            /* the worker is */
+bool inside = false;            /* Privacy::enter() to leave() */
 
 byte next[JOINERS + 1];         /* of the joiners; 0 ends the chain */
 mtype state[JOINERS + 1] = running;
@@ -69,6 +77,17 @@ inline suspend_self(self)
 	state[self] = running
 }
 
+/* Privacy::Visit */
+inline visit()
+{
+#ifndef COMES_WITHOUT_A_VISIT
+	private = false;
+	!inside
+#else
+	skip
+#endif
+}
+
 /* compare_exchange_weak(seen, self): in `got` whether it worked; else `seen` is what stands there. */
 inline put_into_chain(self)
 {
@@ -94,6 +113,7 @@ proctype Joiner(byte self)
 #ifndef CHAINED_BEFORE_ANNOUNCED
 	   state[self] = suspending;                      /* prepare_suspend() */
 #endif
+	   visit();
 	   atomic { touch_unit(); seen = waiters }
 	   do
 #ifndef CHAINS_ONTO_DONE
@@ -138,6 +158,7 @@ proctype Detacher()
 {
 	bool got;
 	byte seen;
+	visit();
 #ifdef DETACH_STORES
 	atomic { touch_unit(); seen = waiters }
 	got = (seen == NOBODY);
@@ -185,7 +206,26 @@ proctype End()
 {
 	byte chain, joiner;
 	mtype before;
-	atomic { touch_unit(); is_done = true; chain = waiters }
+	bool alone;
+	atomic { touch_unit(); is_done = true }
+	inside = true;
+	alone = private;
+	if
+	:: alone ->
+	   atomic { touch_unit(); chain = waiters }
+	   if
+	   :: chain == NOBODY -> atomic { touch_unit(); waiters = DONE }
+	   :: else -> alone = false
+	   fi
+	:: else
+	fi;
+	inside = false;
+	/* tell_waiters() */
+	if
+	:: alone -> goto told
+	:: else
+	fi;
+	atomic { touch_unit(); chain = waiters }
 	if
 	:: chain == DETACHED
 	:: else ->
@@ -218,7 +258,9 @@ proctype End()
 	      resume(joiner)
 #endif
 	   od
-	fi
+	fi;
+told:
+	skip
 }
 
 init
