@@ -24,6 +24,8 @@ constexpr unsigned largest_stack_class = 40;  // 1 TiB
 static_assert(static_cast<int>(core::Technique::c_roc_e) == WEFT_C_ROC_E);
 static_assert(static_cast<int>(core::Technique::sc) == WEFT_SC);
 
+bool is_child_first(core::Technique technique) { return technique >= core::Technique::c_full; }
+
 bool needs_stateless_scheduler(weft_technique technique) {
   return technique == WEFT_SS || technique == WEFT_SS_L || technique == WEFT_SC;
 }
@@ -80,6 +82,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
     if (wish.stack_class > largest_stack_class) return WEFT_ERR_ARGUMENT;
   }
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
+  if (is_child_first(wish.technique)) wish.needs_fitting = true;  // its stack
   return WEFT_OK;
 }
 
@@ -87,8 +90,6 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
 int check_waiter() {
   return core::may_wait(core::this_unit()) ? WEFT_OK : WEFT_ERR_STACKLESS;
 }
-
-bool is_child_first(core::Technique technique) { return technique >= core::Technique::c_full; }
 
 }  // namespace
 

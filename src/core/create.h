@@ -54,7 +54,7 @@ inline void set_up(const Worker& worker, Unit* unit, void (*entry)(void*), void*
   unit->argument = argument;
   unit->stack = nullptr;
   unit->waiters.store((flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr, std::memory_order_relaxed);
-  unit->pool = pool;
+  unit->pool.store(pool, std::memory_order_relaxed);
 }
 
 /// A unit that will run entry(argument), in no pool yet; nullptr without memory.
