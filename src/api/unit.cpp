@@ -105,7 +105,7 @@ namespace {
 
 // A child-first unit starts at once: so want of memory for its stack can be told.
 [[gnu::noinline]] int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
-  made.stack = worker.stacks.take_if_there_is(core::wanted_stack(made));
+  made.stack = core::take_stack_if_there_is(worker, made);
   if (made.stack == nullptr) {
     worker.units.give(made);
     return WEFT_ERR_MEMORY;

@@ -38,7 +38,7 @@ bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
   if (wish.stack != nullptr)
     unit.stack = stack_in(wish.stack, wish.stack_size);
   else if (early)
-    unit.stack = worker.stacks.take_if_there_is(wanted_stack(unit));
+    unit.stack = take_stack_if_there_is(worker, unit);
   if (unit.stack != nullptr || !early) return true;
   free_unit(worker, unit);
   return false;

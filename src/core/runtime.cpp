@@ -242,6 +242,7 @@ void start_once() {
   runtime.cpus = static_cast<unsigned>(os::usable_cpus());
   runtime.workers = configured_workers();
   if (runtime.config.stack_size == 0) runtime.config.stack_size = os::default_stack_size();
+  runtime.default_stack_class = StackCache::class_of(runtime.config.stack_size);
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
   pthread_key_create(&root_key, end_root);
   pthread_atfork(nullptr, nullptr, after_fork_in_child);

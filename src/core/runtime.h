@@ -32,6 +32,7 @@ struct Runtime {
   Hooks hooks;
   unsigned cpus = 1;
   unsigned workers = 1;  // asked for, the root's included
+  unsigned default_stack_class = 0;
 
   // Idle accounting; the protocol is at the head of scheduler.cpp.
   alignas(base::cache_line) std::atomic<std::int32_t> sleepers{0};   // parked, or not started yet

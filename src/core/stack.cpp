@@ -1,7 +1,6 @@
 #include "core/stack.h"
 
 #include <atomic>
-#include <bit>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -14,10 +13,7 @@
 namespace weft::core {
 namespace {
 
-constexpr std::size_t smallest_stack = 16 * 1024;
 constexpr std::size_t largest_stack = std::size_t{1} << 40U;
-
-unsigned class_of(std::size_t size) { return static_cast<unsigned>(std::bit_width(size - 1)); }
 
 // How far below the end of its mapping a stack begins.
 std::size_t next_colour() {
@@ -27,14 +23,14 @@ std::size_t next_colour() {
   return made.fetch_add(1, std::memory_order_relaxed) % colours * step;
 }
 
-Stack* map_new(std::size_t size) {
+Stack* map_new(unsigned size_class) {
   constexpr std::size_t for_colours = 4096;
-  const os::StackMemory memory = size <= largest_stack ? os::map_stack(size + for_colours) : os::StackMemory{};
+  const os::StackMemory memory = os::map_stack((std::size_t{1} << size_class) + for_colours);
   if (memory.low == nullptr) return nullptr;
   char* end = memory.low + memory.size - next_colour();
   auto stack = new (end - base::round_up(sizeof(Stack), base::cache_line)) Stack;
   stack->memory = memory;
-  stack->size_class = static_cast<std::uint8_t>(class_of(size));
+  stack->size_class = static_cast<std::uint8_t>(size_class);
   stack->fiber = sanitizer::create_fiber();
   return stack;
 }
@@ -47,13 +43,6 @@ void release(Stack* stack) {
 
 }  // namespace
 
-struct StackCache::Magazine {
-  static constexpr unsigned most = 126;  // 1 KiB with the rest
-  Magazine* next;                        // in the depot
-  unsigned count = 0;
-  Stack* stacks[most];
-};
-
 struct StackCache::Depot {
   static constexpr unsigned most = 64;  // full magazines; beyond that, memory goes back to the system
   Spinlock lock;
@@ -64,34 +53,33 @@ struct StackCache::Depot {
 
 StackCache::Depot StackCache::depots[classes];
 
+void panic_without_stack(std::size_t size) {
+  base::panic("no memory for a stack of %zu KiB; lower %s, or raise the limit on address space (ulimit -v)", size / 1024,
+              runtime.config.stack_setting);
+}
+
 Stack* StackCache::take(std::size_t wanted) {
   Stack* stack = take_if_there_is(wanted);
-  if (stack == nullptr)
-    base::panic("no memory for a stack of %zu KiB; lower %s, or raise the limit on address space (ulimit -v)",
-                wanted / 1024, runtime.config.stack_setting);
+  if (stack == nullptr) panic_without_stack(wanted);
   return stack;
 }
 
 Stack* StackCache::take_if_there_is(std::size_t wanted) {
-  if (wanted < smallest_stack) wanted = smallest_stack;
-  if (wanted > largest_stack) return nullptr;
-  const std::size_t size = std::bit_ceil(wanted);
-  const unsigned size_class = class_of(size);
+  return wanted <= largest_stack ? take_of_class(class_of(wanted)) : nullptr;
+}
+
+Stack* StackCache::take_elsewhere(unsigned size_class) {
   Shelf& shelf = shelves_[size_class];
-  if (shelf.loaded == nullptr || shelf.loaded->count == 0) [[unlikely]]
-    if (!reload(shelf, size_class)) return map_new(size);
+  if (!reload(shelf, size_class)) return map_new(size_class);
   return shelf.loaded->stacks[--shelf.loaded->count];
 }
 
-void StackCache::give(Stack* stack) {
-  const unsigned size_class = stack->size_class;
-  Shelf& shelf = shelves_[size_class];
-  if (shelf.loaded == nullptr || shelf.loaded->count == Magazine::most) [[unlikely]]
-    if (!unload(shelf, size_class)) {
-      release(stack);
-      return;
-    }
-  shelf.loaded->stacks[shelf.loaded->count++] = stack;
+void StackCache::give_elsewhere(Stack* stack) {
+  Shelf& shelf = shelves_[stack->size_class];
+  if (unload(shelf, stack->size_class))
+    shelf.loaded->stacks[shelf.loaded->count++] = stack;
+  else
+    release(stack);
 }
 
 // Loads a magazine that is not empty. False: there is none.

@@ -9,6 +9,7 @@
 // free stack's own memory is not touched, and the depot's lock is taken once per many stacks.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,23 +43,52 @@ class StackCache {
   Stack* take(std::size_t size);
   /// The same; nullptr where there is none.
   Stack* take_if_there_is(std::size_t size);
-  void give(Stack* stack);
+  /// The same for 2^size_class bytes; one of those that class_of() gives.
+  Stack* take_of_class(unsigned size_class) {
+    Magazine* loaded = shelves_[size_class].loaded;
+    if (loaded != nullptr && loaded->count != 0) [[likely]]
+      return loaded->stacks[--loaded->count];
+    return take_elsewhere(size_class);
+  }
+  void give(Stack* stack) {
+    Magazine* loaded = shelves_[stack->size_class].loaded;
+    if (loaded != nullptr && loaded->count != Magazine::most) [[likely]]
+      loaded->stacks[loaded->count++] = stack;
+    else
+      give_elsewhere(stack);
+  }
+  /// For a wish in bytes.
+  static unsigned class_of(std::size_t wanted) {
+    const unsigned size_class = static_cast<unsigned>(std::bit_width((wanted < smallest ? smallest : wanted) - 1));
+    return size_class < classes ? size_class : classes - 1;
+  }
 
  private:
+  static constexpr std::size_t smallest = 16 * 1024;
   static constexpr unsigned classes = 41;
-  struct Magazine;
+  struct Magazine {
+    static constexpr unsigned most = 126;  // 1 KiB with the rest
+    Magazine* next;                        // in the depot
+    unsigned count = 0;
+    Stack* stacks[most];
+  };
   struct Shelf {
     Magazine* loaded = nullptr;
     Magazine* other = nullptr;  // full or empty
   };
   struct Depot;
   static Depot depots[classes];
+  Stack* take_elsewhere(unsigned size_class);
+  void give_elsewhere(Stack* stack);
   static bool reload(Shelf& shelf, unsigned size_class);
   static bool unload(Shelf& shelf, unsigned size_class);
   friend void reset_shared_stacks();
 
   Shelf shelves_[classes];
 };
+
+/// Ends the process: there is no memory for a stack of that size.
+[[noreturn]] void panic_without_stack(std::size_t size);
 
 /// Forgets the locks (in a forked child).
 void reset_shared_stacks();

@@ -39,7 +39,7 @@ inline void tell_end(Worker& worker, Unit& unit) {
 }
 
 inline Stack* bind_stack(Worker& worker, Unit& unit) {
-  return unit.stack != nullptr ? unit.stack : worker.stacks.take(wanted_stack(unit));
+  return unit.stack != nullptr ? unit.stack : take_stack(worker, unit);
 }
 
 /// Of most units: nothing is known of it that its end has to undo.

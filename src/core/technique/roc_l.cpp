@@ -12,7 +12,7 @@ namespace {
 
 [[gnu::noinline]] Stack* warm_up(Worker& worker, const Unit& unit) {
   if (worker.warm != nullptr) worker.stacks.give(worker.warm);
-  worker.warm = worker.stacks.take(wanted_stack(unit));
+  worker.warm = take_stack(worker, unit);
   worker.warm_class = unit.stack_class;
   return worker.warm;
 }

@@ -11,8 +11,8 @@
 
 namespace weft::core {
 
-std::size_t wanted_stack(const Unit& unit) {
-  return unit.stack_class != 0 ? std::size_t{1} << unit.stack_class : runtime.config.stack_size;
+Stack* no_stack(const Unit& unit) {
+  panic_without_stack(unit.stack_class != 0 ? std::size_t{1} << unit.stack_class : runtime.config.stack_size);
 }
 
 void settle_technique(Worker& worker, Unit& unit) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/sanitizer.h"
+#include "core/runtime.h"
 #include "core/worker.h"
 
 namespace weft::core {
@@ -90,12 +91,21 @@ inline bool binds_early(const Unit& unit) {
   return binds_at_creation(unit.technique) || has_flag(unit, UnitFlag::own_memory);
 }
 
-/// The size of the stack that the unit wants.
-std::size_t wanted_stack(const Unit& unit);
-
 /// Unit::stack_class for a wish in bytes; 0: the default.
 inline std::uint8_t stack_class_of(std::size_t bytes) {
-  return static_cast<std::uint8_t>(bytes != 0 ? std::bit_width(bytes - 1) : 0);
+  return static_cast<std::uint8_t>(bytes != 0 ? StackCache::class_of(bytes) : 0);
+}
+
+/// A stack of the size that the unit wants; nullptr without memory.
+inline Stack* take_stack_if_there_is(Worker& worker, const Unit& unit) {
+  const unsigned size_class = unit.stack_class;
+  return worker.stacks.take_of_class(size_class != 0 ? size_class : runtime.default_stack_class);
+}
+Stack* no_stack(const Unit& unit);
+/// The same; ends the process with a line without memory.
+inline Stack* take_stack(Worker& worker, const Unit& unit) {
+  Stack* stack = take_stack_if_there_is(worker, unit);
+  return stack != nullptr ? stack : no_stack(unit);
 }
 
 /// RoC, the bare start: binds `stack` and calls the unit on it below `top`; the way back is a return unless the unit
