@@ -144,6 +144,41 @@ void reconsider_aside(Worker& worker) {
   }
 }
 
+namespace {
+
+// A single unit is left to a worker that goes from unit to unit, and so comes to it sooner than it would come here:
+// two units that resume each other would else be torn apart, and each hand-over would cross from core to core.
+bool is_left_to(Worker& victim, Worker& thief) {
+  if (victim.deque.size() != 1) return false;
+  const std::uint64_t points = victim.scheduling_points.load(std::memory_order_relaxed);
+  if (thief.seen_at == &victim && thief.seen_points == points) return false;
+  thief.seen_at = &victim;
+  thief.seen_points = points;
+  return true;
+}
+
+// Half of what lies in the deque of another, the oldest; returns the oldest of them, or nullptr, and keeps the others:
+// what the two deques and the units share crosses from core to core once for many.
+Unit* steal(Worker& thief, Worker& victim) {
+  if (victim.deque.looks_empty() || is_left_to(victim, thief)) return nullptr;
+  constexpr std::size_t most = 64;
+  Unit* taken[most];
+  std::size_t count = 0;
+  {
+    Privacy::Visit visit(victim.privacy);
+    const std::size_t half = (victim.deque.size() + 1) / 2;
+    // One that may run only some units has nothing from the others.
+    const std::size_t wanted = scope_of(thief) != nullptr ? 1 : half < most ? half : most;
+    while (count < wanted && (taken[count] = victim.deque.steal()) != nullptr) ++count;
+  }
+  if (count == 0) return nullptr;
+  for (std::size_t index = count; --index != 0;) put_newest(thief, *taken[index]);
+  if (count > 1) notify();  // while they were in hand, a worker that went to sleep could not see them
+  return taken[0];
+}
+
+}  // namespace
+
 Found search(Worker& worker) {
   const Share* scope = scope_of(worker);
   const unsigned start = next_random(worker);
@@ -153,7 +188,7 @@ Found search(Worker& worker) {
   return for_each_worker(start, [&](Worker& victim) -> Found {
     Unit* unit = nullptr;
     if (&victim != &worker) {
-      unit = steal_oldest(victim);
+      unit = steal(worker, victim);
       if (unit == nullptr) unit = unpack(worker, victim.inbox.take_all());
       unit = unless_out_of_scope(worker, victim, unit);
     }

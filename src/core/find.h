@@ -27,13 +27,6 @@ inline Unit* take_newest(Worker& worker) {
   return unit;
 }
 
-/// Of the deque of another: its oldest, or nullptr.
-inline Unit* steal_oldest(Worker& victim) {
-  if (victim.deque.looks_empty()) return nullptr;
-  Privacy::Visit visit(victim.privacy);
-  return victim.deque.steal();
-}
-
 /// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
 Unit* next_local(Worker& worker);
 

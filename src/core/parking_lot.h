@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "base/layout.h"
+#include "core/identities.h"
 #include "core/scheduler.h"
 #include "core/spinlock.h"
 #include "core/timer.h"
@@ -45,6 +46,7 @@ struct Waiter {
 /// The queues of the addresses that fall together, as one.
 struct alignas(base::cache_line) Bucket {
   Spinlock lock;
+  std::uint32_t caution = 0;  // so many shall not hold the lock for long: others have had to wait for it
   Waiter* oldest = nullptr;
   Waiter* newest = nullptr;
 
@@ -102,23 +104,26 @@ struct ParkPlace {
 /// that of *which was not wanted any more.
 ParkResult park_any(ParkPlace* places, std::uint32_t count, std::uint64_t deadline, std::uint32_t* which);
 
-/// park() where it has to be fast: without a deadline, and with what is called known to the compiler. Under
-/// the queue's lock bool decide(Waiters&) says whether to wait; once the unit stands in the queue, queued() is
-/// called.
-template <class Decide, class Queued>
-bool park_if(const void* address, Decide decide, Queued queued);
+/// park() where it has to be fast: without a deadline, and with what is called known to the compiler. Under the queue's
+/// lock bool decide(Waiters&) says whether to wait. Once the unit stands in the queue, bool leave_quickly() is called
+/// under that lock too; if it says false it has done nothing, and leave() is called, without the lock.
+template <class Decide, class LeaveQuickly, class Leave>
+bool park_if(const void* address, Decide decide, LeaveQuickly leave_quickly, Leave leave);
 
 /// The units that wait on an address, held still for as long as this object lives; at its end those that
 /// were taken are resumed. Touches nothing at the address.
 class Waiters {
  public:
   explicit Waiters(const void* address) : address_(address), bucket_(bucket_of(address)) {
-    bucket_.lock.lock();
+    if (!bucket_.lock.try_lock()) [[unlikely]] {
+      bucket_.lock.lock();
+      bucket_.caution = caution_after_a_wait;
+    }
     front_ = next_of_this_address(bucket_.oldest);
   }
   ~Waiters() {
     *end_ = nullptr;
-    bucket_.lock.unlock();
+    if (!keeps_lock_) bucket_.lock.unlock();
     if (taken_ != nullptr) resume_taken();
   }
   Waiters(const Waiters&) = delete;
@@ -147,12 +152,18 @@ class Waiters {
   }
 
  private:
-  template <class Decide, class Queued>
-  friend bool park_if(const void* address, Decide decide, Queued queued);
+  template <class Decide, class LeaveQuickly, class Leave>
+  friend bool park_if(const void* address, Decide decide, LeaveQuickly leave_quickly, Leave leave);
 
   Waiter* next_of_this_address(Waiter* waiter) const {
     while (waiter != nullptr && waiter->address != address_) waiter = waiter->newer;
     return waiter;
+  }
+  static constexpr std::uint32_t caution_after_a_wait = 1000;
+  bool is_quiet() {
+    if (bucket_.caution == 0) return true;
+    --bucket_.caution;
+    return false;
   }
   static bool claim(Waiter& waiter);
   void resume_taken();
@@ -162,21 +173,33 @@ class Waiters {
   Waiter* front_;
   Unit* taken_ = nullptr;
   Unit** end_ = &taken_;
+  bool keeps_lock_ = false;
 };
 
-template <class Decide, class Queued>
-bool park_if(const void* address, Decide decide, Queued queued) {
-  Unit& unit = this_unit();
+template <class Decide, class LeaveQuickly, class Leave>
+bool park_if(const void* address, Decide decide, LeaveQuickly leave_quickly, Leave leave) {
+  Worker& worker = worker_here();
+  Unit& unit = *worker.current;
   Waiter waiter;
   waiter.address = address;
   waiter.unit = &unit;
+  bool parks = false;
   {
     Waiters waiters(address);
     if (!decide(waiters)) return false;
-    prepare_suspend(unit);
     waiters.bucket_.link(waiter);
+    // Not where others want the lock: it is held for as long as a switch takes.
+    parks = waiters.is_quiet() && !is_root(unit) && runs_on_any_identity(unit) && leave_quickly();
+    if (parks)
+      waiters.keeps_lock_ = true;
+    else
+      prepare_suspend(unit);
   }
-  queued();
+  if (parks) {
+    park_under(worker, unit, bucket_of(address).lock);
+    return true;
+  }
+  leave();
   suspend();
   return true;
 }

@@ -48,6 +48,9 @@ class Privacy {
   }
   void leave() { inside_.store(false, std::memory_order_release); }
 
+  /// A hint: others leave the owner alone.
+  bool is_private() const { return state_.load(std::memory_order_relaxed) == State::private_; }
+
   /// Owner only, while shared: one unit more went by.
   void pass() {
     const std::uint32_t visits = visits_.load(std::memory_order_relaxed);

@@ -278,6 +278,10 @@ void settle(Worker& worker, Unit& unit, Event event) {
       }
       break;
     }
+    case Event::parked:
+      unit.state.store(UnitState::suspended, std::memory_order_relaxed);
+      worker.parked_under->unlock();
+      break;
     case Event::yielded: {
       keep_identity(worker, unit);
       const Share* scope = unit.scope;
@@ -331,6 +335,23 @@ void suspend() {
   if (identities_enabled) install(worker, unit.identity);
 }
 
+namespace {
+
+// The state that it had before.
+UnitState make_ready(Unit& unit) {
+  if (unit.state.load(std::memory_order_acquire) != UnitState::suspended)
+    return unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  return UnitState::suspended;
+}
+
+}  // namespace
+
+void park_under(Worker& worker, Unit& unit, Spinlock& lock) {
+  worker.parked_under = &lock;
+  leave_unit(worker, unit, Event::parked);
+}
+
 void resume(Unit& unit) {
   // Read before the exchange: afterwards the unit may run, and be gone.
   const bool root = is_root(unit);
@@ -364,7 +385,7 @@ void resume_all(Unit* chain) {
       continue;
     }
     // Not looked at before: one that is still on its stack may be gone afterwards, and may not know its worker yet.
-    if (unit->state.exchange(UnitState::ready, std::memory_order_acq_rel) != UnitState::suspended) continue;
+    if (make_ready(*unit) != UnitState::suspended) continue;
     Worker* home = &open_worker(*unit->worker);
     if (Pool* pool = unit->pool.load(std::memory_order_acquire); pool != nullptr) {
       put_into_pool(this_worker(), *unit, *pool);
@@ -382,10 +403,24 @@ void resume_all(Unit* chain) {
       batches[index].newest = unit;
     }
   }
-  for (unsigned index = 0; index < used; ++index)
-    batches[index].worker->inbox.put(batches[index].newest, batches[index].oldest);
+  Worker* self = this_worker();
+  for (unsigned index = 0; index < used; ++index) {
+    const Batch& batch = batches[index];
+    // Others that look for work here take an inbox as a whole.
+    if (batch.worker != self || !self->privacy.is_private()) {
+      batch.worker->inbox.put(batch.newest, batch.oldest);
+      continue;
+    }
+    batch.oldest->next = nullptr;
+    for (Unit* unit = batch.newest; unit != nullptr;) {  // so that the oldest comes first
+      Unit* next = unit->next;
+      put_newest(*self, *unit);
+      unit = next;
+    }
+  }
   if (!any) return;
   for (unsigned index = 0; index < used; ++index) {
+    if (batches[index].worker == self) continue;
     os::light_fence();
     wake(*batches[index].worker);
   }

@@ -23,6 +23,10 @@ inline void cancel_suspend(Unit& unit) { unit.state.store(UnitState::running, st
 /// scope (Unit::scope; any unit if it has none).
 void suspend();
 
+/// Suspends the unit, the caller's, which holds the lock and has shown itself only to those who take that lock. It is
+/// released when the unit is off its stack. Not for a root, nor for a unit with thread-local storage of its own.
+void park_under(Worker& worker, Unit& unit, Spinlock& lock);
+
 /// Makes a suspended (or suspending) unit ready. Any KLT of the process that has entered weft.
 void resume(Unit& unit);
 

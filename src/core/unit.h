@@ -17,6 +17,10 @@
 // unit been `suspended`, the resumer puts it into a pool; had it been `suspending`, the unit is still
 // on its stack, and its worker, whose compare-exchange suspending -> suspended then fails, puts it
 // there instead. So it is put exactly once, and never before its context is saved.
+//
+// A unit that stands in a queue (core/parking_lot.h) can do without `suspending`: it keeps the queue's lock until it is
+// off its stack, when its worker sets `suspended` and releases the lock; so no resumer can find it earlier. And a
+// resumer that finds `suspended` needs no exchange: nobody else changes the state then.
 #pragma once
 
 #include <atomic>

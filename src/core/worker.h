@@ -75,8 +75,11 @@ struct alignas(base::cache_line) Worker {
   Unit* handed_on = nullptr;          // taken out of a pool, and to be run next
   Unit* left = nullptr;               // while a unit switches to another: the one that was left,
   std::intptr_t left_by = 0;          // and the event; for the other to settle
+  Spinlock* parked_under = nullptr;   // what a unit that parks holds until it is off its stack
   void* root_extras = nullptr;        // of a root: its unit-local values
   unsigned in_hand = 0;               // units that a loop on this KLT has claimed and not started yet
+  const Worker* seen_at = nullptr;  // in its last search: who had a single unit,
+  std::uint64_t seen_points = 0;    // and at which of its scheduling points
   unsigned turns = 0;    // units taken from its own pools
   unsigned direct_switches = 0;  // of units to units
   std::uint64_t last_turn = 0;  // when the oldest of them was last preferred

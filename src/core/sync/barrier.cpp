@@ -19,7 +19,7 @@ bool Barrier::arrive(Waiters& waiters) {
 
 bool Barrier::arrive_and_wait() {
   return !park_if(
-      strict_key(this), [this](Waiters& waiters) { return !arrive(waiters); }, [] {});
+      strict_key(this), [this](Waiters& waiters) { return !arrive(waiters); }, [] { return true; }, [] {});
 }
 
 Barrier::Outcome Barrier::wait_until(std::uint64_t deadline) {

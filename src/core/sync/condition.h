@@ -43,7 +43,14 @@ class Condition {
       queued_.store(1, std::memory_order_relaxed);
       return true;
     };
-    (void)park_if(strict_key(this), announce, [&mutex] { mutex.unlock(); });
+    const auto leave_quickly = [&mutex]() -> bool {
+      (void)mutex;
+      if constexpr (requires { mutex.unlock_if_not_awaited(); })
+        return mutex.unlock_if_not_awaited();
+      else
+        return false;  // to unlock it may need another queue's lock
+    };
+    (void)park_if(strict_key(this), announce, leave_quickly, [&mutex] { mutex.unlock(); });
     mutex.lock();
   }
   /// Whether somebody waits.

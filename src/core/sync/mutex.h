@@ -28,6 +28,11 @@ class Mutex {
       unlock_slow();
     return before != 0;
   }
+  /// unlock() where nobody has to be woken; false: somebody has, or nobody held it, and nothing has changed.
+  bool unlock_if_not_awaited() {
+    std::uint32_t held = 1;
+    return word_.compare_exchange_strong(held, 0, std::memory_order_release, std::memory_order_relaxed);
+  }
   bool held() const { return word_.load(std::memory_order_relaxed) != 0; }
 
  private:

@@ -20,6 +20,7 @@ enum class Event : std::intptr_t {
   suspended = 1,
   yielded = 2,
   finished = 3,  // ran to its end, having deviated
+  parked = 4,    // suspended, and holds a lock that keeps its resumers away (Worker::parked_under)
 };
 
 /// A scheduler frame: restores, at its end, the frame around it. Every loop that starts or resumes
