@@ -74,8 +74,8 @@ static inline void peer_join_many(Unit* units, size_t count) { SUCCEED(weft_unit
 
 static inline void peer_yield(void) { (void)weft_yield(); }
 static inline void peer_yield_to(Unit* unit) {
-  (void)unit;
-  fail("weft: no yield_to in this version");
+  const int error = weft_yield_to(*unit);
+  if (__builtin_expect(error, 0)) (void)weft_yield();
 }
 
 static inline void peer_mutex_init(PeerMutex* mutex) { (void)weft_mutex_init(mutex, WEFT_MUTEX_PLAIN); }

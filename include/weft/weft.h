@@ -154,11 +154,21 @@ WEFT_API void weft_cancel_point(void);
 /* Lets others run. A stackless unit: STACKLESS. A root runs some units itself, and comes back. */
 WEFT_API int weft_yield(void);
 
+/* The same, and this unit runs next on the calling worker. That is sure only for one that waits to run in a private pool
+ * which is the only one of the worker's scheduler. One without a pool is taken out of the worker's own deque as long as
+ * no other worker has been there lately. Else STATE: nothing has happened; call weft_yield(). Units only: STATE; a
+ * stackless one: STACKLESS. [C] Table 2 ("yield to"). */
+WEFT_API int weft_yield_to(weft_unit* unit);
+
 /* Waits for somebody's weft_resume(). A resume that came before is not lost: the next suspend returns at once.
  * Units only: STATE. */
 WEFT_API int weft_suspend(void);
 /* Makes a suspended unit ready. STATE: it has been resumed already and has not suspended since, or is done. */
 WEFT_API int weft_resume(weft_unit* unit);
+
+/* weft_resume() and weft_yield() at once: if the unit was suspended, it runs next on the calling worker where that can
+ * be. STATE as with weft_resume(): then the caller has not yielded. A stackless caller: STACKLESS. */
+WEFT_API int weft_resume_to(weft_unit* unit);
 
 /* Sleeps without keeping the worker. Any caller but a stackless unit. The first sleep starts a KLT, as the first wait
  * with a limit does (weft/sync.h). */

@@ -304,6 +304,16 @@ extern "C" int weft_yield() {
   return static_cast<int>(core::leave_unit(*worker, unit, core::Event::yielded));
 }
 
+extern "C" int weft_yield_to(weft_unit* handle) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  core::Worker& worker = core::worker_here();
+  core::Unit& unit = *worker.current;
+  if (!core::may_wait(unit)) return WEFT_ERR_STACKLESS;
+  if (core::is_root(unit) || &unit == unit_of(handle)) return WEFT_ERR_STATE;
+  if (core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
+  return core::yield_to(*unit_of(handle)) ? WEFT_OK : WEFT_ERR_STATE;
+}
+
 extern "C" weft_state weft_unit_state(const weft_unit* handle) {
   switch (unit_of(handle)->state.load(std::memory_order_acquire)) {
     case core::UnitState::created:
@@ -421,6 +431,14 @@ extern "C" int weft_resume(weft_unit* handle) {
   core::Unit& unit = *unit_of(handle);
   if (core::is_done(unit)) return WEFT_ERR_STATE;
   return core::grant(unit) ? WEFT_OK : WEFT_ERR_STATE;
+}
+
+extern "C" int weft_resume_to(weft_unit* handle) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  if (const int error = check_waiter(); error != WEFT_OK) return error;
+  core::Unit& unit = *unit_of(handle);
+  if (core::is_done(unit)) return WEFT_ERR_STATE;
+  return core::grant(unit, true) ? WEFT_OK : WEFT_ERR_STATE;
 }
 
 extern "C" int weft_sleep(uint64_t nanoseconds) {

@@ -178,10 +178,14 @@ void wait_for_grant(Unit& unit) {
   suspend();
 }
 
-bool grant(Unit& unit) {
+bool grant(Unit& unit, bool yields) {
   const std::uint16_t before = unit.flags.fetch_or(UnitFlag::granted, std::memory_order_acq_rel);
   if ((before & UnitFlag::granted) != 0) return false;
-  if ((before & UnitFlag::wants_grant) != 0 && use_grant(unit)) resume(unit);
+  const bool waits = (before & UnitFlag::wants_grant) != 0 && use_grant(unit);
+  if (yields)
+    waits ? resume_to(unit) : yield();
+  else if (waits)
+    resume(unit);
   return true;
 }
 

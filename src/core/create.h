@@ -98,7 +98,8 @@ void renew(Unit& unit, void (*entry)(void*), void* argument);
 /// For free-standing units: waits for grant(), unless that has come already.
 void wait_for_grant(Unit& unit);
 /// Makes the unit go on, or its next wait_for_grant() return at once. False: it has a grant that it has not used.
-bool grant(Unit& unit);
+/// `yields`: the caller yields, to this unit if it can.
+bool grant(Unit& unit, bool yields = false);
 
 /// What few ends have to do: somebody waits, or the end happens where others may come to wait at this moment.
 void tell_waiters(Worker& worker, Unit& unit);

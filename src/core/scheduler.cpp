@@ -213,17 +213,26 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
 
 namespace {
 
+// Whether the frame under the unit can do without the worker for now.
+bool may_pass(const Worker& worker, const Unit& leaving) {
+  const bool must_return = !worker.loops || worker.handed_on != nullptr || worker.until_done == &leaving ||
+                           is_over(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed);
+  return !must_return && runs_on_any_identity(leaving);
+}
+
 bool can_be_passed_to(const Unit* unit) {
   return unit != nullptr && unit->context != nullptr && runs_on_any_identity(*unit);
 }
 
 }  // namespace
 
+bool may_pass_to(const Worker& worker, const Unit& leaving, const Unit& next) {
+  return may_pass(worker, leaving) && can_be_passed_to(&next);
+}
+
 // Where nobody else can take it, the next unit is looked at first and left where it is if it does not suit.
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
-  const bool must_return = !worker.loops || worker.handed_on != nullptr || worker.until_done == &leaving ||
-                           is_over(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed);
-  if (must_return || !runs_on_any_identity(leaving)) return nullptr;
+  if (!may_pass(worker, leaving)) return nullptr;
   // Now and then the scheduler looks for what others offer.
   if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) {
@@ -458,6 +467,53 @@ void yield() {
     if (identities_enabled) install(worker, unit.identity);
   }
   if (!found) os::give_up_cpu();
+}
+
+namespace {
+
+// Takes the unit out of where the worker alone takes from. False: it is not there, or others may be at it.
+bool take_out(Worker& worker, const Unit& unit) {
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
+    const Scheduler* own = worker.scheduler();
+    return own != nullptr && own->private_list() == pool && pool->remove(&unit);
+  }
+  if (!worker.privacy.enter()) return false;
+  const bool taken = worker.deque.remove_alone(&unit);
+  worker.privacy.leave();
+  return taken;
+}
+
+}  // namespace
+
+bool yield_to(Unit& next) {
+  Worker& worker = worker_here();
+  Unit& unit = *worker.current;
+  const Scheduler* own = worker.scheduler();
+  if (is_root(unit) || worker.handed_on != nullptr || (own != nullptr && own->is_custom())) return false;
+  if (!take_out(worker, next)) return false;
+  if (may_pass_to(worker, unit, next)) {
+    leave_unit_for(worker, unit, Event::yielded, next);
+  } else {
+    worker.handed_on = &next;
+    leave_unit(worker, unit, Event::yielded);
+  }
+  return true;
+}
+
+void resume_to(Unit& next) {
+  Worker& worker = worker_here();
+  Unit& unit = *worker.current;
+  if (is_root(next) || make_ready(next) != UnitState::suspended) {
+    if (is_root(next)) resume(next);
+    yield();
+    return;
+  }
+  if (!is_root(unit) && may_pass_to(worker, unit, next)) {
+    leave_unit_for(worker, unit, Event::yielded, next);
+  } else {
+    put_ready(worker, next);
+    yield();
+  }
 }
 
 void step_aside() {

@@ -37,6 +37,13 @@ void resume_all(Unit* chain);
 /// itself; one with a scope steps aside.
 void yield();
 
+/// Lets this ready unit run next on the calling worker, as long as it is there that it waits to run, and nobody else
+/// can take it. False: it does not, nothing has happened.
+bool yield_to(Unit& next);
+
+/// resume() and yield() at once: the unit runs next on the calling worker, where that can be.
+void resume_to(Unit& next);
+
 /// The calling root lets another KLT have its CPU until units that wait have had their turn; returns
 /// soon if there are none. It runs nothing itself, so it may hold anything.
 void step_aside();

@@ -151,6 +151,20 @@ class Deque {
     return element;
   }
 
+  /// Takes out this element, wherever it stands, for an owner whose deque nobody else touches. False: it is not there.
+  bool remove_alone(const T* element) {
+    const std::int64_t top = top_.load(std::memory_order_relaxed);
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    Array* array = array_.load(std::memory_order_relaxed);
+    std::int64_t at = bottom - 1;
+    while (at >= top && array->slot(at).load(std::memory_order_relaxed) != element) --at;
+    if (at < top) return false;
+    for (; at + 1 < bottom; ++at)
+      array->slot(at).store(array->slot(at + 1).load(std::memory_order_relaxed), std::memory_order_relaxed);
+    bottom_.store(bottom - 1, std::memory_order_relaxed);
+    return true;
+  }
+
   /// Owner only: the element that pop() would try next, left where it is.
   T* peek() const {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;

@@ -46,6 +46,13 @@ class List {
   /// What pop() would give; for a consumer that is alone.
   Unit* front() const { return units_.front(); }
 
+  /// Takes out this unit, wherever it stands; for a consumer that is alone.
+  bool remove(const Unit* unit) {
+    const bool found = units_.take_if([unit](const Unit* one) { return one == unit; }) != nullptr;
+    if (found) count_.subtract(1);
+    return found;
+  }
+
   unsigned pop_many(Unit** units, unsigned most) {
     if (size() == 0) return 0;
     Guard guard(lock_);

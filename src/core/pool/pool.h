@@ -102,6 +102,10 @@ class alignas(base::cache_line) Pool final {
   Unit* front() const {
     return kind_ == Kind::private_fifo ? store<PrivateFifo>().front() : store<PrivateLifo>().front();
   }
+  /// Of a private list: takes out this unit. False: it is not there.
+  bool remove(const Unit* unit) {
+    return kind_ == Kind::private_fifo ? store<PrivateFifo>().remove(unit) : store<PrivateLifo>().remove(unit);
+  }
   bool is_private_list() const { return kind_ == Kind::private_fifo || kind_ == Kind::private_lifo; }
 
   /// Whether steal() takes from another end than pop(), which is the owner's then.

@@ -154,5 +154,8 @@ void settle(Worker& worker, Unit& unit, Event event);
 /// Leaves the running unit, for another or for the scheduler frame under it. Returns 0 when it goes on (so that who
 /// returns that can make this its last call).
 std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event);
+/// The same, for this one, of which may_pass_to() says that it can be.
+std::intptr_t leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
+bool may_pass_to(const Worker& worker, const Unit& leaving, const Unit& next);
 
 }  // namespace weft::core

@@ -62,11 +62,7 @@ void note_return([[maybe_unused]] Unit& unit, void* fake, bool from_scheduler) {
 
 constexpr std::intptr_t from_scheduler = 1;
 
-}  // namespace
-
-// From unit to unit where that can be, with the switch as the last call of all that led to it: so the processor's return
-// predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all).
-std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event) {
+void note_deviation(Worker& worker, Unit& unit) {
   if (unit.context == nullptr) {
     ++worker.counters.promoted_to_stack;
     unit.touched = true;
@@ -74,7 +70,10 @@ std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event) {
     note_first_deviation(worker, unit);
   }
   ++unit.deviations;
-  Unit* next = next_to_switch_to(worker, unit);
+}
+
+// Leaves the unit for `next`, or for the scheduler if that is nullptr.
+inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
   if constexpr (!sanitizer::active) {
     if (next == nullptr)
       return weft_context_switch(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
@@ -94,6 +93,20 @@ std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event) {
     note_return(unit, fake, value == from_scheduler);
   }
   return 0;
+}
+
+}  // namespace
+
+// From unit to unit where that can be, with the switch as the last call of all that led to it: so the processor's return
+// predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all).
+std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event) {
+  note_deviation(worker, unit);
+  return pass_on(worker, unit, event, next_to_switch_to(worker, unit));
+}
+
+std::intptr_t leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next) {
+  note_deviation(worker, unit);
+  return pass_on(worker, unit, event, &next);
 }
 
 Event continue_unit(Worker& worker, Unit& unit) {

@@ -1,0 +1,157 @@
+// weft_yield_to(), weft_resume_to(): who runs next.
+#include "support.h"
+
+namespace weft::test {
+namespace {
+
+class PassOnTest : public ApiTest {};
+
+TEST_F(PassOnTest, TheNamedUnitComesNext) {
+  for (const weft_technique technique : all_techniques) {
+    if (!may_wait(technique) || child_first(technique)) continue;
+    weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+    OwnScheduler own(WEFT_BASIC, {pool});
+    Jobs jobs;
+    std::string order;
+    weft_unit* last = nullptr;
+    int answer = -1;
+    jobs.start(with(technique, pool), [&] {
+      answer = weft_yield_to(last);
+      order += 'a';
+    });
+    jobs.start(with(technique, pool), [&] { order += 'b'; });
+    last = jobs.start(with(technique, pool), [&] { order += 'c'; });
+    jobs.join();
+    EXPECT_EQ(answer, WEFT_OK);
+    EXPECT_EQ(order, "cba") << plain_name(technique);
+  }
+}
+
+TEST_F(PassOnTest, OneThatHasBegunComesNext) {
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  OwnScheduler own(WEFT_BASIC, {pool});
+  Jobs jobs;
+  std::string order;
+  weft_unit* units[3];
+  for (int number = 0; number < 3; ++number)
+    units[number] = jobs.start(with(WEFT_ROC_L, pool), [&, number] {
+      weft_yield();
+      order += static_cast<char>('a' + number);
+      if (number != 0) return;
+      EXPECT_EQ(weft_yield_to(units[2]), WEFT_OK);
+      order += 'A';
+    });
+  jobs.join();
+  EXPECT_EQ(order, "acbA");
+}
+
+TEST_F(PassOnTest, SaysWhenItCannot) {
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  OwnScheduler own(WEFT_BASIC, {pool});
+  Jobs jobs;
+  EXPECT_EQ(weft_yield_to(nullptr), WEFT_ERR_ARGUMENT);
+  weft_unit* done = jobs.start(with(WEFT_ROC_L, pool), [] {});
+  EXPECT_EQ(weft_unit_join(done), WEFT_OK);
+  EXPECT_EQ(weft_yield_to(done), WEFT_ERR_STATE) << "a root";
+  weft_unit* sleeper = jobs.start(with(WEFT_ROC_L, pool), [] { weft_suspend(); });
+  int ran = 0;
+  jobs.start(with(WEFT_ROC_L, pool), [&] {
+    EXPECT_EQ(weft_yield_to(weft_unit_self()), WEFT_ERR_STATE) << "itself";
+    EXPECT_EQ(weft_yield_to(done), WEFT_ERR_STATE);
+    EXPECT_EQ(weft_yield_to(sleeper), WEFT_ERR_STATE) << "it is suspended";
+    EXPECT_EQ(weft_resume(sleeper), WEFT_OK);
+    EXPECT_EQ(weft_yield_to(sleeper), WEFT_OK);
+    EXPECT_EQ(weft_unit_state(sleeper), WEFT_DONE);
+    ++ran;
+  });
+  jobs.start(with(WEFT_STACKLESS, pool), [&] {
+    EXPECT_EQ(weft_yield_to(done), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_resume_to(done), WEFT_ERR_STACKLESS);
+    ++ran;
+  });
+  jobs.join();
+  EXPECT_EQ(ran, 2);
+}
+
+// In the deques of the workers, where others may be faster.
+TEST_F(PassOnTest, ManyPassOnToEachOther) {
+  Jobs jobs;
+  constexpr int count = 16;
+  const unsigned rounds = scaled(2000);
+  std::atomic<weft_unit*> units[count] = {};
+  std::atomic<int> ended{0};
+  std::atomic<bool> all_there{false};
+  for (int number = 0; number < count; ++number) {
+    weft_unit* unit = jobs.start(with(WEFT_ROC_L), [&, number] {
+      while (!all_there) weft_yield();
+      for (unsigned round = 0; round < rounds; ++round) {
+        const int error = weft_yield_to(units[(number + static_cast<int>(round)) % count]);
+        if (error == WEFT_OK) continue;
+        EXPECT_EQ(error, WEFT_ERR_STATE);
+        weft_yield();
+      }
+      ++ended;
+    });
+    units[number] = unit;
+  }
+  all_there = true;
+  for (auto& unit : units) EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+  EXPECT_EQ(ended, count);
+}
+
+TEST_F(PassOnTest, TheResumedUnitComesNext) {
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  OwnScheduler own(WEFT_BASIC, {pool});
+  Jobs jobs;
+  std::string order;
+  weft_unit* sleeper = jobs.start(with(WEFT_ROC_L, pool), [&] {
+    weft_suspend();
+    order += 's';
+  });
+  jobs.start(with(WEFT_ROC_L, pool), [&] {
+    EXPECT_EQ(weft_resume_to(sleeper), WEFT_OK);
+    order += 'r';
+    EXPECT_EQ(weft_resume_to(sleeper), WEFT_ERR_STATE) << "it is done";
+  });
+  jobs.start(with(WEFT_ROC_L, pool), [&] { order += 'o'; });
+  jobs.join();
+  EXPECT_EQ(order, "sor");
+  EXPECT_EQ(weft_resume_to(nullptr), WEFT_ERR_ARGUMENT);
+}
+
+// Two that hand a turn to and fro; and from a root.
+TEST_F(PassOnTest, ResumesToAndFro) {
+  Jobs jobs;
+  const unsigned rounds = scaled(5000);
+  std::atomic<weft_unit*> partner[2] = {};
+  std::atomic<unsigned> turns{0};
+  for (unsigned number = 0; number < 2; ++number)
+    partner[number] = jobs.start(with(WEFT_FULL_L), [&, number] {
+      while (partner[1 - number] == nullptr) weft_yield();
+      for (unsigned round = 0; round < rounds; ++round) {
+        if (number == 1 || round != 0) {
+          EXPECT_EQ(weft_suspend(), WEFT_OK);
+        }
+        ++turns;
+        const bool last = number == 1 && round + 1 == rounds;
+        if (!last) {
+          EXPECT_EQ(weft_resume_to(partner[1 - number]), WEFT_OK);
+        }
+      }
+    });
+  jobs.join();
+  EXPECT_EQ(turns, 2 * rounds);
+
+  std::atomic<bool> woken{false};
+  weft_unit* unit = jobs.start(with(WEFT_ROC_L), [&] {
+    weft_suspend();
+    woken = true;
+  });
+  EXPECT_TRUE(eventually([&] { return weft_unit_state(unit) == WEFT_SUSPENDED; }));
+  EXPECT_EQ(weft_resume_to(unit), WEFT_OK) << "from a root";
+  jobs.join();
+  EXPECT_TRUE(woken);
+}
+
+}  // namespace
+}  // namespace weft::test
