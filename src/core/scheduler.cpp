@@ -200,7 +200,7 @@ void put_ready(Worker& worker, Unit& unit) {
 }
 
 Unit* next_in_batch(Worker& worker, Technique technique) {
-  if (is_over(worker) || (worker.scheduler() != nullptr && worker.scheduler()->is_custom())) return nullptr;
+  if (!worker.loops || is_over(worker) || (worker.scheduler() != nullptr && worker.scheduler()->is_custom())) return nullptr;
   Unit* unit = next_ready(worker);
   if (unit == nullptr) return nullptr;
   if (unit->context == nullptr) settle_technique(worker, *unit);
