@@ -19,7 +19,7 @@ using api::unit_of;
 namespace {
 
 constexpr std::size_t smallest_own_stack = 4096;
-constexpr unsigned largest_stack_class = 40;  // 1 TiB
+constexpr std::size_t largest_stack = std::size_t{1} << 40U;
 
 static_assert(static_cast<int>(core::Technique::c_roc_e) == WEFT_C_ROC_E);
 static_assert(static_cast<int>(core::Technique::sc) == WEFT_SC);
@@ -77,9 +77,9 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
   if (attr != nullptr) {
     if (!is_simple(*attr))
       if (const int error = read_rare_attributes(worker, *attr, wish); error != WEFT_OK) return error;
+    if (attr->stack_size > largest_stack) return WEFT_ERR_ARGUMENT;
     wish.technique = static_cast<core::Technique>(attr->technique);
     wish.stack_class = core::stack_class_of(attr->stack_size);
-    if (wish.stack_class > largest_stack_class) return WEFT_ERR_ARGUMENT;
   }
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
   if (is_child_first(wish.technique)) wish.needs_fitting = true;  // its stack
@@ -138,7 +138,7 @@ namespace {
 extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
   core::Worker* worker = core::this_worker();
   if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !is_simple(*attr) ||
-      attr->stack_size > std::size_t{1} << largest_stack_class || worker->units.empty()) [[unlikely]]
+      attr->stack_size > largest_stack || worker->units.empty()) [[unlikely]]
     return create_slowly(entry, argument, attr, unit);
   const auto technique = static_cast<core::Technique>(attr->technique);
   const unsigned chosen = technique == core::Technique::automatic ? unsigned{core::UnitFlag::chosen} : 0U;
