@@ -53,6 +53,15 @@ struct StackCache::Depot {
 
 StackCache::Depot StackCache::depots[classes];
 
+StackCache::~StackCache() {
+  for (Shelf& shelf : shelves_)
+    for (Magazine* magazine : {shelf.loaded, shelf.other}) {
+      if (magazine == nullptr) continue;
+      for (unsigned index = 0; index < magazine->count; ++index) release(magazine->stacks[index]);
+      std::free(magazine);
+    }
+}
+
 void panic_without_stack(std::size_t size) {
   base::panic("no memory for a stack of %zu KiB; lower %s, or raise the limit on address space (ulimit -v)", size / 1024,
               runtime.config.stack_setting);

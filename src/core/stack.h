@@ -39,6 +39,11 @@ struct Stack {
 
 class StackCache {
  public:
+  StackCache() = default;
+  StackCache(const StackCache&) = delete;
+  StackCache& operator=(const StackCache&) = delete;
+  ~StackCache();
+
   /// A stack of at least `size` bytes; ends the process with one line where there is no memory.
   Stack* take(std::size_t size);
   /// The same; nullptr where there is none.
