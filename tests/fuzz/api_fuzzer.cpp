@@ -98,7 +98,7 @@ void run_own(weft_scheduler* scheduler, void*) {
 // ---------------------------------------------------------------- units
 
 struct Job {
-  weft_unit* unit = nullptr;
+  std::atomic<weft_unit*> unit{nullptr};  // its creator learns it when the job may run already
   weft_technique technique = WEFT_AUTO;
   const Place* place = nullptr;
   bool detached = false;
@@ -339,7 +339,9 @@ void Sequence::create(bool detached) {
     attr.stack = job->stack.data();
     attr.stack_size = job->stack.size();
   }
-  MUST(weft_unit_create(run_job, job, &attr, detached ? nullptr : &job->unit) == WEFT_OK);
+  weft_unit* unit = nullptr;
+  MUST(weft_unit_create(run_job, job, &attr, detached ? nullptr : &unit) == WEFT_OK);
+  job->unit = unit;
   (detached ? detached_ : jobs_).push_back(job);
 }
 
