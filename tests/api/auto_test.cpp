@@ -31,10 +31,10 @@ unsigned long run_until(void (*entry)(void*), void* argument, weft_technique exp
 }
 
 TEST_F(AutoTest, NeverDeviates) {
-  const unsigned long count = run_until(never, nullptr, WEFT_SC);
+  const unsigned long count = run_until(never, nullptr, WEFT_ROC_L);
   weft_choice choice{};
   ASSERT_EQ(weft_auto_choice(never, &choice), WEFT_OK);
-  EXPECT_EQ(choice.technique, WEFT_SC);
+  EXPECT_EQ(choice.technique, WEFT_ROC_L);
   EXPECT_EQ(choice.units, count);
   EXPECT_EQ(choice.deviated, 0U);
 }
@@ -50,11 +50,11 @@ TEST_F(AutoTest, AlwaysDeviates) {
 
 TEST_F(AutoTest, FollowsAChange) {
   std::atomic<bool> deviates{false};
-  run_until(changing, &deviates, WEFT_SC);
+  run_until(changing, &deviates, WEFT_ROC_L);
   deviates = true;
   run_until(changing, &deviates, WEFT_FULL_L);
   deviates = false;
-  run_until(changing, &deviates, WEFT_SC);
+  run_until(changing, &deviates, WEFT_ROC_L);
 }
 
 TEST_F(AutoTest, KnowsNothingOfTheUnheardOf) {
@@ -74,7 +74,7 @@ TEST_F(AutoTest, ArgumentsThatMakeNoSense) {
 
 // A unit can have a stack size and memory of its own whatever has been learned.
 TEST_F(AutoTest, KeepsWhatWasAskedFor) {
-  run_until(never, nullptr, WEFT_SC);
+  run_until(never, nullptr, WEFT_ROC_L);
   std::vector<char> memory(128UL << 10U);
   weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
   attr.stack = memory.data();
@@ -82,7 +82,7 @@ TEST_F(AutoTest, KeepsWhatWasAskedFor) {
   weft_unit* unit = nullptr;
   ASSERT_EQ(weft_unit_create(never, nullptr, &attr, &unit), WEFT_OK);
   EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-  EXPECT_NE(weft_unit_technique(unit), WEFT_SC);
+  EXPECT_EQ(weft_unit_technique(unit), WEFT_ROC_L);
   EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
 }
 

@@ -17,8 +17,8 @@ Entry entry_number(std::uintptr_t number) { return reinterpret_cast<Entry>(0x100
 // Another function whose units push `entry` out of its place.
 Entry rival_of(core::Worker& worker, Entry entry) {
   for (std::uintptr_t number = 1000;; ++number) {
-    core::choose(worker, entry);
-    core::choose(worker, entry_number(number));
+    core::choose(worker.choices, entry);
+    core::choose(worker.choices, entry_number(number));
     if (core::known_of(worker, entry).units == 0) return entry_number(number);
   }
 }
@@ -28,9 +28,9 @@ TEST_F(ChoiceTest, AQuestionChangesNothing) {
   core::Worker& worker = core::worker_here();
   const Entry entry = entry_number(1);
   const std::uint64_t before = core::known_of(worker, entry).units;
-  for (int i = 0; i < 500; ++i) core::choose(worker, entry);
+  for (int i = 0; i < 500; ++i) core::choose(worker.choices, entry);
   for (int i = 0; i < 500; ++i) core::note_deviated(worker, entry);
-  const core::Technique technique = core::choose(worker, entry);
+  const core::Technique technique = core::choose(worker.choices, entry);
   for (std::uintptr_t other = 2; other < 900; ++other) EXPECT_EQ(core::known_of(worker, entry_number(other)).units, 0U);
   EXPECT_EQ(core::known_of(worker, entry).units, before + 501);
   EXPECT_EQ(core::known_of(worker, entry).deviated, 500U);
@@ -55,8 +55,8 @@ TEST_F(ChoiceTest, IsAskedWhileOthersCount) {
   });
   while (!asks) std::this_thread::yield();
   for (unsigned round = 0; round < scaled(200000); ++round) {
-    for (unsigned i = 0; i < few_units; ++i) core::choose(worker, few);
-    for (unsigned i = 0; i < 20; ++i) core::choose(worker, many);
+    for (unsigned i = 0; i < few_units; ++i) core::choose(worker.choices, few);
+    for (unsigned i = 0; i < 20; ++i) core::choose(worker.choices, many);
   }
   over = true;
   asker.join();

@@ -6,74 +6,81 @@
 namespace weft::core {
 namespace {
 
-constexpr std::uint32_t window = 64;  // units from one decision to the next
-
 unsigned index_of(void (*entry)(void*)) {
   constexpr unsigned bits = 6;
   static_assert(Choices::places == 1U << bits);
   return base::place_of_address(reinterpret_cast<std::uintptr_t>(entry), bits);
 }
 
-// A sequence lock: what is read between two equal even numbers of takeovers belongs together (add_known).
+// A sequence lock: what is read between two equal even numbers of changes belongs together (add_known).
+class Change {
+ public:
+  explicit Change(Choices::Place& place) : place_(place), before_(place.changes.load(std::memory_order_relaxed)) {
+    place_.changes.store(before_ + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+  }
+  ~Change() { place_.changes.store(before_ + 2, std::memory_order_release); }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  Choices::Place& place_;
+  const std::uint32_t before_;
+};
+
 void take_over(Choices::Place& place, void (*entry)(void*)) {
-  const std::uint32_t takeovers = place.takeovers.load(std::memory_order_relaxed);
-  place.takeovers.store(takeovers + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
+  const Change change(place);
   place.entry.store(entry, std::memory_order_relaxed);
-  place.technique = Technique::sc;
-  place.recent = 0;
+  place.technique = Technique::roc_l;
+  place.recent.store(0, std::memory_order_relaxed);
   place.recent_deviated = 0;
   place.units.store(0, std::memory_order_relaxed);
   place.deviated.store(0, std::memory_order_relaxed);
-  place.takeovers.store(takeovers + 2, std::memory_order_release);
 }
 
-Choices::Place& place_of(Worker& worker, void (*entry)(void*)) {
-  Choices::Place& place = worker.choices.at[index_of(entry)];
+Choices::Place& place_of(Choices& choices, void (*entry)(void*)) {
+  Choices::Place& place = choices.at[index_of(entry)];
   if (place.entry.load(std::memory_order_relaxed) != entry) [[unlikely]]
     take_over(place, entry);
   return place;
 }
 
-// By the owner, the only one who writes.
-void count_one(std::atomic<std::uint64_t>& counter) {
-  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
 void add_known(Choice& sum, const Choices::Place& place, void (*entry)(void*)) {
-  const std::uint32_t takeovers = place.takeovers.load(std::memory_order_acquire);
-  if (takeovers % 2 != 0 || place.entry.load(std::memory_order_relaxed) != entry) return;
-  const std::uint64_t units = place.units.load(std::memory_order_relaxed);
+  const std::uint32_t changes = place.changes.load(std::memory_order_acquire);
+  if (changes % 2 != 0 || place.entry.load(std::memory_order_relaxed) != entry) return;
+  const std::uint64_t units =
+      place.units.load(std::memory_order_relaxed) + place.recent.load(std::memory_order_relaxed);
   const std::uint64_t deviated = place.deviated.load(std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (place.takeovers.load(std::memory_order_relaxed) != takeovers) return;
+  if (place.changes.load(std::memory_order_relaxed) != changes) return;
   sum.units += units;
   sum.deviated += deviated;
 }
 
 void decide(Choices::Place& place) {
-  // Of a hundred units, so many deviated: where two techniques cost the same.
-  constexpr std::uint32_t sc_most = 12;
-  constexpr std::uint32_t roc_most = 60;
-  const std::uint32_t percent = place.recent_deviated * 100 / place.recent;
-  place.technique = percent <= sc_most ? Technique::sc : percent <= roc_most ? Technique::roc_l : Technique::full_l;
-  place.recent = 0;
+  constexpr std::uint32_t roc_most = 85;  // of a hundred units, so many deviated: where the two cost the same
+  const std::uint32_t recent = place.recent.load(std::memory_order_relaxed);
+  const std::uint32_t percent = place.recent_deviated * 100 / recent;
+  place.technique = percent <= roc_most ? Technique::roc_l : Technique::full_l;
+  const Change change(place);
+  place.units.store(place.units.load(std::memory_order_relaxed) + recent, std::memory_order_relaxed);
+  place.recent.store(0, std::memory_order_relaxed);
   place.recent_deviated = 0;
 }
 
 }  // namespace
 
-Technique choose(Worker& worker, void (*entry)(void*)) {
-  Choices::Place& place = place_of(worker, entry);
-  count_one(place.units);
-  if (++place.recent > window) [[unlikely]]
-    decide(place);
+Technique choose_anew(Choices& choices, void (*entry)(void*)) {
+  Choices::Place& place = place_of(choices, entry);
+  choices.last = &place;
+  if (place.recent.load(std::memory_order_relaxed) == Choices::window) decide(place);
+  place.recent.store(place.recent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return place.technique;
 }
 
 void note_deviated(Worker& worker, void (*entry)(void*)) {
-  Choices::Place& place = place_of(worker, entry);
-  count_one(place.deviated);
+  Choices::Place& place = place_of(worker.choices, entry);
+  place.deviated.store(place.deviated.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   ++place.recent_deviated;
 }
 

@@ -2,8 +2,10 @@
 // (the question that the dissertation leaves open, 3.8).
 //
 // Each worker counts, per entry function, the units that it has started and those that deviated, and forgets with
-// time, so that a change of behaviour shows. It chooses among the techniques that are best somewhere (3.28-3.33 and
-// `weft bench techniques`): SC while hardly any deviates, RoC-L in between, Full-L where most do.
+// time, so that a change of behaviour shows. It chooses between the techniques that are best somewhere (`weft bench
+// techniques`): Full-L where nearly all deviate, else RoC-L. SC and SS, best where hardly any deviates in the
+// dissertation (3.28-3.33), save what RoC-L has to save and to bind, and here RoC-L does neither: its scheduler's control words
+// are known, and the stack is the one that the last unit has left (docs/design/units.md).
 #pragma once
 
 #include <atomic>
@@ -17,7 +19,7 @@ struct Worker;
 
 /// What is known of an entry function.
 struct Choice {
-  Technique technique = Technique::sc;
+  Technique technique = Technique::roc_l;
   std::uint64_t units = 0;
   std::uint64_t deviated = 0;
 };
@@ -26,20 +28,32 @@ struct Choice {
 /// over.
 struct Choices {
   struct Place {
-    std::atomic<std::uint32_t> takeovers{0};  // odd while one is under way
+    std::atomic<std::uint32_t> changes{0};  // odd while one is under way
     std::atomic<void (*)(void*)> entry{nullptr};
-    Technique technique = Technique::sc;
-    std::uint32_t recent = 0;  // units since the last decision
+    Technique technique = Technique::roc_l;
+    std::atomic<std::uint32_t> recent{0};  // units since the last decision
     std::uint32_t recent_deviated = 0;
-    std::atomic<std::uint64_t> units{0};
+    std::atomic<std::uint64_t> units{0};  // until then
     std::atomic<std::uint64_t> deviated{0};
   };
   static constexpr unsigned places = 64;
+  static constexpr std::uint32_t window = 64;  // units from one decision to the next
+  Place* last = nullptr;  // the one that was used last
   Place at[places];
 };
 
 /// Counts a unit of this function, and says how to start it.
-Technique choose(Worker& worker, void (*entry)(void*));
+Technique choose_anew(Choices& choices, void (*entry)(void*));
+inline Technique choose(Choices& choices, void (*entry)(void*)) {
+  Choices::Place* last = choices.last;
+  if (last == nullptr || last->entry.load(std::memory_order_relaxed) != entry) [[unlikely]]
+    return choose_anew(choices, entry);
+  const std::uint32_t recent = last->recent.load(std::memory_order_relaxed);
+  if (recent == Choices::window) [[unlikely]]
+    return choose_anew(choices, entry);
+  last->recent.store(recent + 1, std::memory_order_relaxed);
+  return last->technique;
+}
 
 /// One of them has deviated (once per unit).
 void note_deviated(Worker& worker, void (*entry)(void*));

@@ -15,20 +15,11 @@ Stack* no_stack(const Unit& unit) {
   panic_without_stack(unit.stack_class != 0 ? std::size_t{1} << unit.stack_class : runtime.config.stack_size);
 }
 
-void settle_technique(Worker& worker, Unit& unit) {
-  if (unit.technique != Technique::automatic) return;
-  unit.technique = choose(worker, unit.entry);
-  // SC units have stacks of one size, and want a stateless scheduler.
-  const bool stateless = worker.scheduler() == nullptr || worker.scheduler()->stateless();
-  if (unit.technique == Technique::sc && (!stateless || unit.stack_class != 0 || unit.stack != nullptr))
-    unit.technique = Technique::roc_l;
-}
-
 namespace {
 
 Event run_automatic(Worker& worker, Unit& unit) {
   settle_technique(worker, unit);
-  return start_unit(worker, unit);
+  return unit.technique == Technique::roc_l ? run_roc_l(worker, unit) : run_full_l(worker, unit);
 }
 
 }  // namespace

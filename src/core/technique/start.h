@@ -79,7 +79,9 @@ inline Event start_unit(Worker& worker, Unit& unit) {
 }
 
 /// Replaces `automatic` by the technique that is chosen now.
-void settle_technique(Worker& worker, Unit& unit);
+inline void settle_technique(Worker& worker, Unit& unit) {
+  if (unit.technique == Technique::automatic) unit.technique = choose(worker.choices, unit.entry);
+}
 
 /// Whether the stack is bound at creation.
 inline bool binds_at_creation(Technique technique) {
