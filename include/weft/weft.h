@@ -39,7 +39,8 @@ enum weft_error {
   WEFT_ERR_OWNER,        /* the caller does not hold it */
   WEFT_ERR_EMPTY,        /* there is nothing */
   WEFT_ERR_LIMIT,        /* a limit of weft or of the system is reached */
-  WEFT_ERR_UNINITIALISED /* weft_init() has not been called */
+  WEFT_ERR_UNINITIALISED, /* weft_init() has not been called */
+  WEFT_ERR_UNSUPPORTED    /* this version of weft cannot do it */
 };
 
 /* The name ("WEFT_ERR_MEMORY") and one sentence for a person. Any value: unknown ones are said to be so.
@@ -100,6 +101,15 @@ enum weft_unit_flags {
   WEFT_MAY_BLOCK = 2 /* for WEFT_STACKLESS: refuse it at creation instead of at its first wait */
 };
 
+/* How a unit is made to give way that does not by itself: S. Shiina et al., "Lightweight Preemptive User-Level Threads"
+ * (PPoPP 2021). This version of weft knows only WEFT_PREEMPT_NONE: a unit that asks for another is not created
+ * (WEFT_ERR_UNSUPPORTED). */
+typedef enum weft_preemption {
+  WEFT_PREEMPT_NONE = 0,     /* it runs until it waits, yields or ends */
+  WEFT_PREEMPT_SIGNAL_YIELD, /* a signal handler yields in its name */
+  WEFT_PREEMPT_KLT_SWITCH    /* it keeps its KLT, and the worker goes on on another */
+} weft_preemption;
+
 typedef struct weft_unit_attr {
   weft_technique technique; /* WEFT_AUTO */
   size_t stack_size;        /* of the stack; 0: WEFT_STACKSIZE, or the system's default for threads */
@@ -108,13 +118,14 @@ typedef struct weft_unit_attr {
   int priority;             /* in a priority pool; higher runs first */
   unsigned flags;           /* enum weft_unit_flags */
   const char* name;         /* not copied; for messages and debuggers */
+  weft_preemption preemption; /* WEFT_PREEMPT_NONE; the others: UNSUPPORTED */
 } weft_unit_attr;
-#define WEFT_UNIT_ATTR_INIT {WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL}
+#define WEFT_UNIT_ATTR_INIT {WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE}
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
  * instead, and the caller waits in the pool. `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it,
  * and it frees itself. Any caller. Errors: ARGUMENT, MEMORY, SCHEDULER (SS, SS-L, SC for a worker whose scheduler
- * is not stateless), STACKLESS (with WEFT_MAY_BLOCK). [D] 3.2, Fig. 3.2. */
+ * is not stateless), STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED (preemption). [D] 3.2, Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
 /* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. */

@@ -35,6 +35,8 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
   if (attr.technique < WEFT_AUTO || attr.technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
   if ((attr.flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
   if (attr.technique == WEFT_STACKLESS && (attr.flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
+  if (static_cast<unsigned>(attr.preemption) > WEFT_PREEMPT_KLT_SWITCH) return WEFT_ERR_ARGUMENT;
+  if (attr.preemption != WEFT_PREEMPT_NONE) return WEFT_ERR_UNSUPPORTED;
   // They run on the stacks of schedulers, which are all of one size.
   if (attr.technique == WEFT_SC && (attr.stack_size != 0 || attr.stack != nullptr)) return WEFT_ERR_ARGUMENT;
   if (needs_stateless_scheduler(attr.technique) && worker.scheduler() != nullptr && !worker.scheduler()->stateless())
@@ -59,7 +61,8 @@ constexpr unsigned simple_techniques = bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bi
 
 inline bool is_simple(const weft_unit_attr& attr) {
   const std::uintptr_t rare = reinterpret_cast<std::uintptr_t>(attr.stack) | reinterpret_cast<std::uintptr_t>(attr.name) |
-                              attr.flags | static_cast<unsigned>(attr.priority);
+                              attr.flags | static_cast<unsigned>(attr.priority) |
+                              static_cast<unsigned>(attr.preemption);
   return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E &&
          (simple_techniques >> attr.technique & 1U) != 0;
 }
