@@ -137,6 +137,11 @@ WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* con
  * joined on the worker that created it (ACCESS). */
 WEFT_API int weft_unit_join(weft_unit* unit);
 WEFT_API int weft_unit_join_many(size_t count, weft_unit* const* units);
+/* TIMEOUT: it is not done in time, and can be joined, freed or detached as before. Limits of time as in weft/sync.h: 0
+ * never waits, WEFT_FOREVER is no limit. A root that runs a unit meanwhile comes back when that waits, yields or
+ * ends. Whoever frees the unit must know, as with weft_unit_join(), that no other is about to join it; one that waits
+ * already does no harm. */
+WEFT_API int weft_unit_timed_join(weft_unit* unit, uint64_t nanoseconds);
 
 /* Waits until the unit is done, and frees it. */
 WEFT_API int weft_unit_free(weft_unit* unit);

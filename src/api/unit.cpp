@@ -196,22 +196,29 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
 
 namespace {
 
-int wait_for(core::Worker& worker, core::Unit& unit) {
+int wait_for(core::Worker& worker, core::Unit& unit, std::uint64_t nanoseconds) {
   if (&unit == worker.current) return WEFT_ERR_ARGUMENT;
+  if (nanoseconds == 0) return WEFT_ERR_TIMEOUT;
   if (!core::may_wait(*worker.current)) return WEFT_ERR_STACKLESS;
   const core::Pool* pool = unit.pool.load(std::memory_order_acquire);
   const bool is_private = pool != nullptr && pool->access() == core::Access::priv;
   if (is_private && unit.birth != worker.index) return WEFT_ERR_ACCESS;
-  core::wait_for_end(unit);
-  return WEFT_OK;
+  if (nanoseconds == WEFT_FOREVER) {
+    core::wait_for_end(unit);
+    return WEFT_OK;
+  }
+  return core::wait_for_end_until(unit, core::deadline_after(nanoseconds)) ? WEFT_OK : WEFT_ERR_TIMEOUT;
+}
+
+inline int join(weft_unit* handle, std::uint64_t nanoseconds) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  return core::is_done(*unit_of(handle)) ? WEFT_OK : wait_for(core::worker_here(), *unit_of(handle), nanoseconds);
 }
 
 }  // namespace
 
-extern "C" int weft_unit_join(weft_unit* handle) {
-  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  return core::is_done(*unit_of(handle)) ? WEFT_OK : wait_for(core::worker_here(), *unit_of(handle));
-}
+extern "C" int weft_unit_join(weft_unit* handle) { return join(handle, WEFT_FOREVER); }
+extern "C" int weft_unit_timed_join(weft_unit* handle, uint64_t nanoseconds) { return join(handle, nanoseconds); }
 
 namespace {
 
