@@ -316,6 +316,58 @@ WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
 /* The worker goes on with another scheduler, from its next scheduling point on; NULL: with weft's default. */
 WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);
 
+/* ------------------------------------------------------------------ queries */
+
+/* What there is: each writes the first `most` of its kind to `infos` (NULL: none) and returns how many there are, which
+ * may be more than `most`. Any caller, any time, stackless units and threads that do not use weft (which become no
+ * roots) included, also before weft_init(). No errors; nothing waits.
+ *
+ * The infos are pictures of the past, and not of one moment: what ends or begins meanwhile may be there or not, and
+ * members of one info may have been read before and after a change. Only who knows that an object is still there may
+ * use its handle, or what `name` points to. Creating, starting and ending units costs nothing for this; a query looks
+ * at every descriptor of a unit, pool or worker that there has ever been. */
+
+typedef struct weft_unit_info {
+  weft_unit* unit;
+  const char* name;         /* "" if it has none */
+  weft_state state;         /* not WEFT_DONE */
+  weft_technique technique; /* WEFT_AUTO until it starts */
+  weft_worker* worker;      /* RUNNING: where it runs; SUSPENDED: where it ran last; NULL: else, or not known */
+} weft_unit_info;
+/* The units that were created and are not done, detached ones included. Not those that are done and wait to be freed,
+ * and not roots. */
+WEFT_API size_t weft_units(weft_unit_info* infos, size_t most);
+
+typedef struct weft_pool_info {
+  weft_pool* pool;
+  weft_order order;   /* says nothing if it is custom */
+  weft_access access; /* WEFT_MPMC if it is custom */
+  int custom;         /* 1: of weft_pool_create_custom() */
+  size_t size;        /* units in it; of a custom one, what its size() says, which the caller calls */
+} weft_pool_info;
+/* The pools that were created and are not freed, but for the workers' own. weft_pool_free() waits for a query that
+ * looks at the pool at this moment, so size() must not free one. */
+WEFT_API size_t weft_pools(weft_pool_info* infos, size_t most);
+
+typedef enum weft_worker_state {
+  WEFT_WORKER_RUNNING,   /* a unit, the root's own code, or a scheduler of the program's own */
+  WEFT_WORKER_SEARCHING, /* looks for a unit to run */
+  WEFT_WORKER_ASLEEP     /* its KLT waits in the kernel until there is something to run, or has not begun yet */
+} weft_worker_state;
+
+typedef struct weft_worker_info {
+  weft_worker* worker;
+  unsigned index;            /* weft_worker_index() */
+  int cpu;                   /* that weft_worker_bind() has bound it to; -1: none */
+  int root;                  /* 1: it carries a root, and ends with that thread */
+  weft_worker_state state;   /* a thread of the program that waits outside of weft: RUNNING */
+  weft_unit* unit;           /* that runs on it; NULL: none, or the root itself */
+  weft_scheduler* scheduler; /* NULL: weft's default */
+} weft_worker_info;
+/* The workers whose KLT runs or sleeps: those of weft that have started (with spare ones), of weft_worker_create(), and
+ * of roots. Ordered by index. */
+WEFT_API size_t weft_workers(weft_worker_info* infos, size_t most);
+
 #ifdef __cplusplus
 }
 #endif

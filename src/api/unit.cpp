@@ -110,7 +110,7 @@ namespace {
 [[gnu::noinline]] int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
   made.stack = core::take_stack_if_there_is(worker, made);
   if (made.stack == nullptr) {
-    worker.units.give(made);
+    core::discard_unit(worker, made);
     return WEFT_ERR_MEMORY;
   }
   *unit = handle_of(&made);
@@ -177,7 +177,7 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
     if (made == nullptr) {
       while (first != nullptr) {
         core::Unit* next = first->next;
-        core::free_unit(worker, *first);
+        core::discard_unit(worker, *first);
         first = next;
       }
       return WEFT_ERR_MEMORY;
@@ -325,20 +325,7 @@ extern "C" int weft_yield_to(weft_unit* handle) {
 }
 
 extern "C" weft_state weft_unit_state(const weft_unit* handle) {
-  switch (unit_of(handle)->state.load(std::memory_order_acquire)) {
-    case core::UnitState::created:
-      return WEFT_CREATED;
-    case core::UnitState::ready:
-      return WEFT_READY;
-    case core::UnitState::running:
-    case core::UnitState::suspending:
-      return WEFT_RUNNING;
-    case core::UnitState::suspended:
-      return WEFT_SUSPENDED;
-    case core::UnitState::done:
-      return WEFT_DONE;
-  }
-  return WEFT_DONE;
+  return api::state_of(unit_of(handle)->state.load(std::memory_order_acquire));
 }
 
 extern "C" const char* weft_unit_name(const weft_unit* handle) {
@@ -354,7 +341,7 @@ extern "C" int weft_unit_set_name(weft_unit* handle, const char* name) {
 }
 
 extern "C" weft_technique weft_unit_technique(const weft_unit* handle) {
-  return static_cast<weft_technique>(unit_of(handle)->technique);
+  return static_cast<weft_technique>(unit_of(handle)->technique.get());
 }
 
 extern "C" int weft_unit_get_statistics(const weft_unit* handle, weft_unit_statistics* statistics) {

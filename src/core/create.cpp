@@ -41,7 +41,7 @@ bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
   else if (early)
     unit.stack = take_stack_if_there_is(worker, unit);
   if (unit.stack != nullptr || !early) return true;
-  free_unit(worker, unit);
+  discard_unit(worker, unit);
   return false;
 }
 

@@ -96,6 +96,12 @@ inline void free_unit(Worker& worker, Unit& unit) {
   worker.units.give(unit);
 }
 
+/// The same of one that was never put anywhere.
+inline void discard_unit(Worker& worker, Unit& unit) {
+  unit.state.store(UnitState::done, std::memory_order_relaxed);
+  free_unit(worker, unit);
+}
+
 /// Waits until the unit is done. Not for a unit that may not wait.
 void wait_for_end(Unit& unit);
 
