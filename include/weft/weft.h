@@ -39,7 +39,8 @@ enum weft_error {
   WEFT_ERR_OWNER,        /* the caller does not hold it */
   WEFT_ERR_EMPTY,        /* there is nothing */
   WEFT_ERR_LIMIT,        /* a limit of weft or of the system is reached */
-  WEFT_ERR_UNINITIALISED /* weft_init() has not been called */
+  WEFT_ERR_UNINITIALISED, /* weft_init() has not been called */
+  WEFT_ERR_UNSUPPORTED    /* this version of weft cannot do it */
 };
 
 /* The name ("WEFT_ERR_MEMORY") and one sentence for a person. Any value: unknown ones are said to be so.
@@ -100,6 +101,15 @@ enum weft_unit_flags {
   WEFT_MAY_BLOCK = 2 /* for WEFT_STACKLESS: refuse it at creation instead of at its first wait */
 };
 
+/* How a unit is made to give way that does not by itself: S. Shiina et al., "Lightweight Preemptive User-Level Threads"
+ * (PPoPP 2021). This version of weft knows only WEFT_PREEMPT_NONE: a unit that asks for another is not created
+ * (WEFT_ERR_UNSUPPORTED). */
+typedef enum weft_preemption {
+  WEFT_PREEMPT_NONE = 0,     /* it runs until it waits, yields or ends */
+  WEFT_PREEMPT_SIGNAL_YIELD, /* a signal handler yields in its name */
+  WEFT_PREEMPT_KLT_SWITCH    /* it keeps its KLT, and the worker goes on on another */
+} weft_preemption;
+
 typedef struct weft_unit_attr {
   weft_technique technique; /* WEFT_AUTO */
   size_t stack_size;        /* of the stack; 0: WEFT_STACKSIZE, or the system's default for threads */
@@ -108,13 +118,14 @@ typedef struct weft_unit_attr {
   int priority;             /* in a priority pool; higher runs first */
   unsigned flags;           /* enum weft_unit_flags */
   const char* name;         /* not copied; for messages and debuggers */
+  weft_preemption preemption; /* WEFT_PREEMPT_NONE; the others: UNSUPPORTED */
 } weft_unit_attr;
-#define WEFT_UNIT_ATTR_INIT {WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL}
+#define WEFT_UNIT_ATTR_INIT {WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE}
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
  * instead, and the caller waits in the pool. `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it,
  * and it frees itself. Any caller. Errors: ARGUMENT, MEMORY, SCHEDULER (SS, SS-L, SC for a worker whose scheduler
- * is not stateless), STACKLESS (with WEFT_MAY_BLOCK). [D] 3.2, Fig. 3.2. */
+ * is not stateless), STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED (preemption). [D] 3.2, Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
 /* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. */
@@ -126,6 +137,11 @@ WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* con
  * joined on the worker that created it (ACCESS). */
 WEFT_API int weft_unit_join(weft_unit* unit);
 WEFT_API int weft_unit_join_many(size_t count, weft_unit* const* units);
+/* TIMEOUT: it is not done in time, and can be joined, freed or detached as before. Limits of time as in weft/sync.h: 0
+ * never waits, WEFT_FOREVER is no limit. A root that runs a unit meanwhile comes back when that waits, yields or
+ * ends. Whoever frees the unit must know, as with weft_unit_join(), that no other is about to join it; one that waits
+ * already does no harm. */
+WEFT_API int weft_unit_timed_join(weft_unit* unit, uint64_t nanoseconds);
 
 /* Waits until the unit is done, and frees it. */
 WEFT_API int weft_unit_free(weft_unit* unit);
@@ -299,6 +315,58 @@ WEFT_API unsigned weft_worker_count(void);
 WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
 /* The worker goes on with another scheduler, from its next scheduling point on; NULL: with weft's default. */
 WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);
+
+/* ------------------------------------------------------------------ queries */
+
+/* What there is: each writes the first `most` of its kind to `infos` (NULL: none) and returns how many there are, which
+ * may be more than `most`. Any caller, any time, stackless units and threads that do not use weft (which become no
+ * roots) included, also before weft_init(). No errors; nothing waits.
+ *
+ * The infos are pictures of the past, and not of one moment: what ends or begins meanwhile may be there or not, and
+ * members of one info may have been read before and after a change. Only who knows that an object is still there may
+ * use its handle, or what `name` points to. Creating, starting and ending units costs nothing for this; a query looks
+ * at every descriptor of a unit, pool or worker that there has ever been. */
+
+typedef struct weft_unit_info {
+  weft_unit* unit;
+  const char* name;         /* "" if it has none */
+  weft_state state;         /* not WEFT_DONE */
+  weft_technique technique; /* WEFT_AUTO until it starts */
+  weft_worker* worker;      /* RUNNING: where it runs; SUSPENDED: where it ran last; NULL: else, or not known */
+} weft_unit_info;
+/* The units that were created and are not done, detached ones included. Not those that are done and wait to be freed,
+ * and not roots. */
+WEFT_API size_t weft_units(weft_unit_info* infos, size_t most);
+
+typedef struct weft_pool_info {
+  weft_pool* pool;
+  weft_order order;   /* says nothing if it is custom */
+  weft_access access; /* WEFT_MPMC if it is custom */
+  int custom;         /* 1: of weft_pool_create_custom() */
+  size_t size;        /* units in it; of a custom one, what its size() says, which the caller calls */
+} weft_pool_info;
+/* The pools that were created and are not freed, but for the workers' own. weft_pool_free() waits for a query that
+ * looks at the pool at this moment, so size() must not free one. */
+WEFT_API size_t weft_pools(weft_pool_info* infos, size_t most);
+
+typedef enum weft_worker_state {
+  WEFT_WORKER_RUNNING,   /* a unit, the root's own code, or a scheduler of the program's own */
+  WEFT_WORKER_SEARCHING, /* looks for a unit to run */
+  WEFT_WORKER_ASLEEP     /* its KLT waits in the kernel until there is something to run, or has not begun yet */
+} weft_worker_state;
+
+typedef struct weft_worker_info {
+  weft_worker* worker;
+  unsigned index;            /* weft_worker_index() */
+  int cpu;                   /* that weft_worker_bind() has bound it to; -1: none */
+  int root;                  /* 1: it carries a root, and ends with that thread */
+  weft_worker_state state;   /* a thread of the program that waits outside of weft: RUNNING */
+  weft_unit* unit;           /* that runs on it; NULL: none, or the root itself */
+  weft_scheduler* scheduler; /* NULL: weft's default */
+} weft_worker_info;
+/* The workers whose KLT runs or sleeps: those of weft that have started (with spare ones), of weft_worker_create(), and
+ * of roots. Ordered by index. */
+WEFT_API size_t weft_workers(weft_worker_info* infos, size_t most);
 
 #ifdef __cplusplus
 }

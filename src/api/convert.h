@@ -26,6 +26,23 @@ inline const core::Worker* worker_of(const weft_worker* handle) {
 }
 inline weft_worker* handle_of(core::Worker* worker) { return reinterpret_cast<weft_worker*>(worker); }
 
+inline weft_state state_of(core::UnitState state) {
+  switch (state) {
+    case core::UnitState::created:
+      return WEFT_CREATED;
+    case core::UnitState::ready:
+      return WEFT_READY;
+    case core::UnitState::running:
+    case core::UnitState::suspending:
+      return WEFT_RUNNING;
+    case core::UnitState::suspended:
+      return WEFT_SUSPENDED;
+    case core::UnitState::done:
+      return WEFT_DONE;
+  }
+  return WEFT_DONE;
+}
+
 /// How often weft_init() has been called and not been undone.
 extern std::atomic<unsigned> initialised;
 

@@ -22,12 +22,13 @@ constexpr Error errors[] = {
     {"WEFT_ERR_EMPTY", "there is nothing"},
     {"WEFT_ERR_LIMIT", "a limit of weft or of the system is reached"},
     {"WEFT_ERR_UNINITIALISED", "weft_init() has not been called"},
+    {"WEFT_ERR_UNSUPPORTED", "this version of weft cannot do it"},
 };
 constexpr Error unknown = {"unknown", "not an error of weft"};
 
 const Error& error_of(int error) {
   constexpr int count = sizeof errors / sizeof errors[0];
-  static_assert(count == WEFT_ERR_UNINITIALISED + 1);
+  static_assert(count == WEFT_ERR_UNSUPPORTED + 1);
   return error >= 0 && error < count ? errors[error] : unknown;
 }
 

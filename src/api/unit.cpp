@@ -35,6 +35,8 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
   if (attr.technique < WEFT_AUTO || attr.technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
   if ((attr.flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
   if (attr.technique == WEFT_STACKLESS && (attr.flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
+  if (static_cast<unsigned>(attr.preemption) > WEFT_PREEMPT_KLT_SWITCH) return WEFT_ERR_ARGUMENT;
+  if (attr.preemption != WEFT_PREEMPT_NONE) return WEFT_ERR_UNSUPPORTED;
   // They run on the stacks of schedulers, which are all of one size.
   if (attr.technique == WEFT_SC && (attr.stack_size != 0 || attr.stack != nullptr)) return WEFT_ERR_ARGUMENT;
   if (needs_stateless_scheduler(attr.technique) && worker.scheduler() != nullptr && !worker.scheduler()->stateless())
@@ -59,7 +61,8 @@ constexpr unsigned simple_techniques = bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bi
 
 inline bool is_simple(const weft_unit_attr& attr) {
   const std::uintptr_t rare = reinterpret_cast<std::uintptr_t>(attr.stack) | reinterpret_cast<std::uintptr_t>(attr.name) |
-                              attr.flags | static_cast<unsigned>(attr.priority);
+                              attr.flags | static_cast<unsigned>(attr.priority) |
+                              static_cast<unsigned>(attr.preemption);
   return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E &&
          (simple_techniques >> attr.technique & 1U) != 0;
 }
@@ -107,7 +110,7 @@ namespace {
 [[gnu::noinline]] int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
   made.stack = core::take_stack_if_there_is(worker, made);
   if (made.stack == nullptr) {
-    worker.units.give(made);
+    core::discard_unit(worker, made);
     return WEFT_ERR_MEMORY;
   }
   *unit = handle_of(&made);
@@ -174,7 +177,7 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
     if (made == nullptr) {
       while (first != nullptr) {
         core::Unit* next = first->next;
-        core::free_unit(worker, *first);
+        core::discard_unit(worker, *first);
         first = next;
       }
       return WEFT_ERR_MEMORY;
@@ -193,22 +196,29 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
 
 namespace {
 
-int wait_for(core::Worker& worker, core::Unit& unit) {
+int wait_for(core::Worker& worker, core::Unit& unit, std::uint64_t nanoseconds) {
   if (&unit == worker.current) return WEFT_ERR_ARGUMENT;
+  if (nanoseconds == 0) return WEFT_ERR_TIMEOUT;
   if (!core::may_wait(*worker.current)) return WEFT_ERR_STACKLESS;
   const core::Pool* pool = unit.pool.load(std::memory_order_acquire);
   const bool is_private = pool != nullptr && pool->access() == core::Access::priv;
   if (is_private && unit.birth != worker.index) return WEFT_ERR_ACCESS;
-  core::wait_for_end(unit);
-  return WEFT_OK;
+  if (nanoseconds == WEFT_FOREVER) {
+    core::wait_for_end(unit);
+    return WEFT_OK;
+  }
+  return core::wait_for_end_until(unit, core::deadline_after(nanoseconds)) ? WEFT_OK : WEFT_ERR_TIMEOUT;
+}
+
+inline int join(weft_unit* handle, std::uint64_t nanoseconds) {
+  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
+  return core::is_done(*unit_of(handle)) ? WEFT_OK : wait_for(core::worker_here(), *unit_of(handle), nanoseconds);
 }
 
 }  // namespace
 
-extern "C" int weft_unit_join(weft_unit* handle) {
-  if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  return core::is_done(*unit_of(handle)) ? WEFT_OK : wait_for(core::worker_here(), *unit_of(handle));
-}
+extern "C" int weft_unit_join(weft_unit* handle) { return join(handle, WEFT_FOREVER); }
+extern "C" int weft_unit_timed_join(weft_unit* handle, uint64_t nanoseconds) { return join(handle, nanoseconds); }
 
 namespace {
 
@@ -315,20 +325,7 @@ extern "C" int weft_yield_to(weft_unit* handle) {
 }
 
 extern "C" weft_state weft_unit_state(const weft_unit* handle) {
-  switch (unit_of(handle)->state.load(std::memory_order_acquire)) {
-    case core::UnitState::created:
-      return WEFT_CREATED;
-    case core::UnitState::ready:
-      return WEFT_READY;
-    case core::UnitState::running:
-    case core::UnitState::suspending:
-      return WEFT_RUNNING;
-    case core::UnitState::suspended:
-      return WEFT_SUSPENDED;
-    case core::UnitState::done:
-      return WEFT_DONE;
-  }
-  return WEFT_DONE;
+  return api::state_of(unit_of(handle)->state.load(std::memory_order_acquire));
 }
 
 extern "C" const char* weft_unit_name(const weft_unit* handle) {
@@ -344,7 +341,7 @@ extern "C" int weft_unit_set_name(weft_unit* handle, const char* name) {
 }
 
 extern "C" weft_technique weft_unit_technique(const weft_unit* handle) {
-  return static_cast<weft_technique>(unit_of(handle)->technique);
+  return static_cast<weft_technique>(unit_of(handle)->technique.get());
 }
 
 extern "C" int weft_unit_get_statistics(const weft_unit* handle, weft_unit_statistics* statistics) {

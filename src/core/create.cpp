@@ -3,6 +3,7 @@
 #include "arch/context.h"
 #include "core/extras.h"
 #include "core/own_scheduler.h"
+#include "core/parking_lot.h"
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
@@ -40,7 +41,7 @@ bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
   else if (early)
     unit.stack = take_stack_if_there_is(worker, unit);
   if (unit.stack != nullptr || !early) return true;
-  free_unit(worker, unit);
+  discard_unit(worker, unit);
   return false;
 }
 
@@ -71,14 +72,40 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
 
 namespace {
 
+// Unit::waiters: the bit, and the chain above it.
+constexpr std::uintptr_t parked_bit = 1;
+
+std::uintptr_t parked_bit_of(const Unit* word) { return reinterpret_cast<std::uintptr_t>(word) & parked_bit; }
+Unit* chain_in(Unit* word) {
+  return reinterpret_cast<Unit*>(reinterpret_cast<std::uintptr_t>(word) & ~parked_bit);
+}
+Unit* with_bit(Unit* chain, std::uintptr_t bit) {
+  return reinterpret_cast<Unit*>(reinterpret_cast<std::uintptr_t>(chain) | bit);
+}
+
+// Changes the word to what next(word) says. False: the unit is done.
+template <class Next>
+bool change_waiters(Unit& unit, Next next) {
+  Unit* word = unit.waiters.load(std::memory_order_acquire);
+  do {
+    if (word == &done_mark) return false;
+  } while (
+      !unit.waiters.compare_exchange_weak(word, next(word), std::memory_order_acq_rel, std::memory_order_acquire));
+  return true;
+}
+
 // Puts the caller among those that wait for the unit. False: it is done.
 bool add_waiter(Unit& unit, Unit& self) {
-  Unit* chain = unit.waiters.load(std::memory_order_acquire);
-  do {
-    if (chain == &done_mark) return false;
-    self.next = chain;
-  } while (!unit.waiters.compare_exchange_weak(chain, &self, std::memory_order_acq_rel, std::memory_order_acquire));
-  return true;
+  return change_waiters(unit, [&self](Unit* word) {
+    self.next = chain_in(word);
+    return with_bit(&self, parked_bit_of(word));
+  });
+}
+
+// Under the lock of its queue. False: it is done.
+bool note_parked(const void* argument) {
+  auto unit = static_cast<Unit*>(const_cast<void*>(argument));
+  return change_waiters(*unit, [](Unit* word) { return with_bit(word, parked_bit); });
 }
 
 // The worker that created the unit, if that is another one than the caller's.
@@ -108,6 +135,14 @@ void wait_for_end(Unit& unit) {
     cancel_suspend(self);
 }
 
+bool wait_for_end_until(Unit& unit, std::uint64_t deadline) {
+  Worker* birth = foreign_birth(worker_here(), unit);
+  Parking parking{strict_key(&unit), note_parked, &unit};
+  parking.deadline = deadline;
+  parking.visited = birth != nullptr ? &birth->privacy : nullptr;
+  return park(parking) != ParkResult::timed_out;
+}
+
 void strip(Worker& worker, Unit& unit) {
   if (unit.stack != nullptr) {
     if (has_flag(unit, UnitFlag::own_memory))
@@ -122,18 +157,32 @@ void strip(Worker& worker, Unit& unit) {
   unit.moves = 0;
 }
 
+namespace {
+
+// What the word was; if nobody waits, it is detached_mark from now on.
+Unit* mark_detached(Unit& unit) {
+  Unit* word = nullptr;
+  if (unit.waiters.compare_exchange_strong(word, &detached_mark, std::memory_order_acq_rel)) return nullptr;
+  if (word == &done_mark || chain_in(word) != nullptr) return word;
+  const Waiters parked(strict_key(&unit));
+  if (!parked.empty()) return word;
+  const bool marked = unit.waiters.compare_exchange_strong(word, &detached_mark, std::memory_order_acq_rel);
+  return marked ? nullptr : word;
+}
+
+}  // namespace
+
 bool detach(Unit& unit) {
   Worker& worker = worker_here();
-  Unit* nobody = nullptr;
-  bool detached;
+  Unit* before;
   if (Worker* birth = foreign_birth(worker, unit); birth != nullptr) {
     const Privacy::Visit visit(birth->privacy);
-    detached = unit.waiters.compare_exchange_strong(nobody, &detached_mark, std::memory_order_acq_rel);
+    before = mark_detached(unit);
   } else {
-    detached = unit.waiters.compare_exchange_strong(nobody, &detached_mark, std::memory_order_acq_rel);
+    before = mark_detached(unit);
   }
-  if (detached) return true;
-  if (nobody != &done_mark) return false;
+  if (before == nullptr) return true;
+  if (before != &done_mark) return false;
   free_unit(worker, unit);
   return true;
 }
@@ -189,10 +238,29 @@ bool grant(Unit& unit, bool yields) {
   return true;
 }
 
+namespace {
+
+// The chain, or detached_mark; the unit may be gone then.
+[[gnu::noinline]] Unit* tell_parked(Unit& unit) {
+  Waiters parked(strict_key(&unit));
+  Unit* word = unit.waiters.exchange(&done_mark, std::memory_order_acq_rel);
+  parked.take_all();
+  return chain_in(word);
+}
+
+}  // namespace
+
 void tell_waiters(Worker& worker, Unit& unit) {
   worker.privacy.pass();
   Unit* waiters = unit.waiters.load(std::memory_order_relaxed);
-  if (waiters != &detached_mark) waiters = unit.waiters.exchange(&done_mark, std::memory_order_acq_rel);
+  while (waiters != &detached_mark) {
+    if (parked_bit_of(waiters) != 0) [[unlikely]] {
+      waiters = tell_parked(unit);
+      break;
+    }
+    if (unit.waiters.compare_exchange_weak(waiters, &done_mark, std::memory_order_acq_rel, std::memory_order_relaxed))
+      break;
+  }
   if (waiters == nullptr) return;
   if (waiters == &detached_mark)
     free_unit(worker, unit);

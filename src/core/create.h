@@ -5,6 +5,19 @@
 // joiners (linked by Unit::next), or one of two marks. Its change to done_mark is the last access to a unit that is
 // not detached: from then on a joiner may free it. The change is an exchange, but for a unit that ends on the worker
 // that created it, while that one is left in privacy (core/privacy.h): then it is a load and a store.
+//
+// Who joins with a time limit must be able to leave before the end, and a link of the chain cannot be taken out: its
+// neighbours may go, and the end walks along it, at any time. So such a joiner waits in the parking lot, in the queue of
+// the unit's address, and the lowest bit of the word says that the end has to look there; the chain is above it.
+//   Joiner:  under the queue's lock (and a visit): done? -> goes on at once; else sets the bit and queues up.
+//   Timer:   under the queue's lock: takes the joiner out if it is still there (core/timer.cpp).
+//   End:     without the bit, a compare-exchange to done_mark. With it, under the queue's lock: the exchange, and all
+//            joiners are taken out.
+// So each joiner is taken out once, by the end or by the timer. The end does not look at the unit after the exchange,
+// as without the bit: who is queued there at that moment has been queued for this run of this unit, and whoever queues up
+// later finds the mark, or a new unit. A joiner does not look at the unit once it is queued: woken means done, and not
+// woken means nothing about it. The bit stays when the joiner has left; the end then looks in vain, and so does
+// detach(), under the same lock.
 #pragma once
 
 #include <cstddef>
@@ -83,8 +96,17 @@ inline void free_unit(Worker& worker, Unit& unit) {
   worker.units.give(unit);
 }
 
+/// The same of one that was never put anywhere.
+inline void discard_unit(Worker& worker, Unit& unit) {
+  unit.state.store(UnitState::done, std::memory_order_relaxed);
+  free_unit(worker, unit);
+}
+
 /// Waits until the unit is done. Not for a unit that may not wait.
 void wait_for_end(Unit& unit);
+
+/// The same, until the deadline at most. False: that has passed.
+[[nodiscard]] bool wait_for_end_until(Unit& unit, std::uint64_t deadline);
 
 /// Nobody will join the unit. False: somebody does already.
 bool detach(Unit& unit);

@@ -95,6 +95,7 @@ bool spinning_pays() { return count_awake() <= runtime.cpus; }
 
 void Searching::adopt() {
   on_ = true;
+  worker_.searches.store(true, std::memory_order_relaxed);
   began_ = os::now_ns();
   rounds_ = 0;
   patience_ = spinning_pays() ? runtime.config.spin_ns : 0;
@@ -108,6 +109,7 @@ void Searching::begin() {
 void Searching::found() {
   if (!on_) return;
   on_ = false;
+  worker_.searches.store(false, std::memory_order_relaxed);
   // Not only 1: a waker takes a sleeper out first and counts it as a searcher afterwards.
   if (counted_ && runtime.searchers.fetch_sub(1, std::memory_order_seq_cst) <= 1 &&
       runtime.sleepers.load(std::memory_order_relaxed) > 0 && any_work())
@@ -117,6 +119,7 @@ void Searching::found() {
 void Searching::end() {
   if (!on_) return;
   on_ = false;
+  worker_.searches.store(false, std::memory_order_relaxed);
   if (!counted_) return;
   runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
   // Something published meanwhile may have relied on this search.

@@ -82,6 +82,7 @@ struct Parking {
   std::uint64_t deadline = never;
   std::uintptr_t token = 0;                        // for Waiters::front_token()
   void (*queued)(const void* argument) = nullptr;  // called when the unit stands in the queue; must not wait
+  Privacy* visited = nullptr;                      // until the unit stands in the queue
 };
 
 /// Suspends the calling unit until somebody unparks the address, if it is still wanted. A deadline that has passed is

@@ -82,6 +82,7 @@ Worker* register_worker() {
 }
 
 void leave_slot(Worker& worker) {
+  worker.use.store(WorkerUse::none, std::memory_order_relaxed);
   SpinGuard guard(registry_lock);
   worker.next_unused = unused;
   unused = &worker;
@@ -143,6 +144,7 @@ bool become_root(Worker& worker) {
   unit.identity->thread_pointer = arch::thread_pointer();
   worker.installed = unit.identity;
   worker.current = &unit;
+  worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::klt_id(), std::memory_order_relaxed);
   worker.interrupt_sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
@@ -189,10 +191,11 @@ void* carry_worker(void* argument) {
 }
 
 // Has a KLT carry the worker; an error of pthread_create(3).
-int start_carrying(Worker& worker) {
+int start_carrying(Worker& worker, WorkerUse use) {
   os::Identity* native = new_identity();
   if (native == nullptr) return ENOMEM;
   worker.own = native;
+  worker.use.store(use, std::memory_order_relaxed);
   const int error = os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work);
   if (error != 0) {
     worker.own = nullptr;
@@ -290,7 +293,7 @@ bool start_another_klt() {
   // As a woken sleeper: it is a searcher from the start.
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
-  const int error = worker != nullptr ? start_carrying(*worker) : ENOMEM;
+  const int error = worker != nullptr ? start_carrying(*worker, WorkerUse::of_weft) : ENOMEM;
   if (error == 0) return true;
   if (worker != nullptr) leave_slot(*worker);
   runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
@@ -306,7 +309,7 @@ Worker* start_worker(Scheduler* scheduler) {
   worker->ends.store(false, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
   scheduler->begin_on(*worker);
-  if (start_carrying(*worker) == 0) {
+  if (start_carrying(*worker, WorkerUse::of_program) == 0) {
     while (worker->life.load(std::memory_order_acquire) == 1) os::futex_wait(worker->life, 1);
     return worker;
   }
@@ -351,7 +354,7 @@ Worker* wake_spare() {
   worker->spare = true;
   worker->active.store(true, std::memory_order_relaxed);
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
-  if (start_carrying(*worker) == 0) return worker;
+  if (start_carrying(*worker, WorkerUse::of_weft) == 0) return worker;
   runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
   worker->active.store(false, std::memory_order_relaxed);
   worker->spare = false;

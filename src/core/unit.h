@@ -27,6 +27,7 @@
 #include <cstdint>
 
 #include "base/layout.h"
+#include "base/relaxed.h"
 #include "os/identity.h"
 
 namespace weft::core {
@@ -75,7 +76,7 @@ struct alignas(base::cache_line) Unit {
   Unit* next = nullptr;     // in a pool, an inbox or a list of waiters
   void* context = nullptr;  // the saved stack pointer while it does not run
   std::atomic<UnitState> state{UnitState::created};
-  Technique technique = Technique::roc_l;
+  base::Relaxed<Technique> technique{Technique::roc_l};
   std::uint8_t stack_class = 0;  // its stack shall have 2^stack_class bytes; 0: the default
   bool touched = false;          // the second cache line may have something to say
   std::atomic<std::uint16_t> flags{0};
@@ -86,12 +87,12 @@ struct alignas(base::cache_line) Unit {
   std::atomic<Unit*> waiters{nullptr};   // of a free-standing unit: who joins it (core/create.h)
   std::atomic<Pool*> pool{nullptr};      // where it goes when ready; nullptr: to the worker that makes it so
 
-  Worker* worker = nullptr;           // where it runs or ran last; of one that has never deviated: nowhere
+  base::Relaxed<Worker*> worker{nullptr};  // where it runs or ran last; of one that has never deviated: nowhere
   os::Identity* identity = nullptr;  // what it owns at rung 3; else it runs on its worker's
   void (*finished)(Unit*) = nullptr;  // on the scheduler's side, after it has left its stack
   void* face = nullptr;               // what the face that made it hangs here
   const Share* scope = nullptr;       // what it belongs to now; nullptr: to nothing in particular
-  const char* name = nullptr;
+  base::Relaxed<const char*> name{nullptr};
   std::int32_t priority = 0;  // in a pool that knows priorities; higher runs first
   std::uint32_t deviations = 0;
   std::uint16_t revivals = 0;

@@ -6,13 +6,14 @@
 #include "core/spinlock.h"
 
 namespace weft::core {
+
+std::atomic<Slab*> newest_slab{nullptr};
+
 namespace {
 
 // Descriptors that workers have too many of, in batches: linked by Unit::next, the batches by Unit::face.
 Spinlock lock;
 Unit* batches = nullptr;
-
-constexpr std::size_t slab_units = 512;  // 64 KiB
 
 void share(Unit* first) {
   SpinGuard guard(lock);
@@ -44,9 +45,12 @@ bool UnitCache::refill() {
   for (Unit* unit = take_shared(); unit != nullptr; unit = unit->next) free_[count_++] = unit;
   if (count_ != 0) return true;
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignof(Unit), slab_units * sizeof(Unit)) != 0) return false;
-  auto slab = static_cast<Unit*>(memory);
-  for (std::size_t index = slab_units; index-- > 0;) free_[count_++] = new (&slab[index]) Unit;
+  if (posix_memalign(&memory, alignof(Slab), sizeof(Slab)) != 0) return false;
+  auto slab = new (memory) Slab;
+  for (std::size_t index = Slab::count; index-- > 0;) free_[count_++] = &slab->units[index];
+  slab->older = newest_slab.load(std::memory_order_relaxed);
+  while (!newest_slab.compare_exchange_weak(slab->older, slab, std::memory_order_release, std::memory_order_relaxed)) {
+  }
   return true;
 }
 

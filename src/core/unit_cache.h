@@ -2,11 +2,39 @@
 //
 // A worker keeps their addresses in an array, and not the descriptors in a list: to take the next one it need not wait
 // for the memory of the last.
+//
+// Slabs are never given back, so anybody may look at all descriptors at any time, through members that are atomic
+// (base::Relaxed too); which are in use follows from what they say themselves (has_not_ended). No unit is noted anywhere
+// for that: creating, running and freeing them costs nothing more.
 #pragma once
+
+#include <atomic>
+#include <cstddef>
 
 #include "core/unit.h"
 
 namespace weft::core {
+
+struct Slab {
+  static constexpr std::size_t count = 511;  // with the link, 64 KiB
+  Slab* older = nullptr;
+  Unit units[count];
+};
+extern std::atomic<Slab*> newest_slab;
+
+/// All there are, in use or free, of units that were created one by one.
+template <class Visit>
+void for_each_descriptor(Visit visit) {
+  // acquire: partner of whoever has made the slab.
+  for (Slab* slab = newest_slab.load(std::memory_order_acquire); slab != nullptr; slab = slab->older)
+    for (Unit& unit : slab->units) visit(unit);
+}
+
+/// Whether the descriptor is that of a unit that was created and is not done: one that is free was done, or never used.
+/// `state` was read before.
+inline bool has_not_ended(const Unit& unit, UnitState state) {
+  return has_flag(unit, UnitFlag::free_standing) && state != UnitState::done;
+}
 
 class UnitCache {
  public:

@@ -36,6 +36,14 @@ enum Parked : std::uint32_t {
   spare_rests,      // a spare worker: until it is needed
 };
 
+/// What a worker is there for.
+enum class WorkerUse : std::uint8_t {
+  none,        // its slot is free
+  root,        // a KLT of the program
+  of_weft,     // its KLT is weft's
+  of_program,  // the same; made by start_worker()
+};
+
 /// What `--report` adds up. Each worker counts its own; readers accept a slightly old value.
 struct Counters {
   std::uint64_t units_started = 0;         // rung 1; in a sum only: what is not resumed of the scheduling points
@@ -48,7 +56,7 @@ struct Counters {
 
 struct alignas(base::cache_line) Worker {
   // The innermost scheduler frame on this KLT, and what runs on top of it.
-  Unit* current = nullptr;
+  base::Relaxed<Unit*> current{nullptr};
   void* scheduler_context = nullptr;
   weft_fp_control fp_control = 0;  // in that frame
   bool loops = false;              // that frame runs whatever is ready
@@ -103,6 +111,8 @@ struct alignas(base::cache_line) Worker {
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
   std::atomic<bool> ends{false};  // somebody joins it (join_worker)
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
+  std::atomic<WorkerUse> use{WorkerUse::none};
+  std::atomic<bool> searches{false};  // for work, or has been told of some
   bool spare = false;               // stands in for workers whose KLT sleeps in the kernel; rests otherwise
   std::atomic<int> cpu{-1};         // that its KLT is bound to; -1: none
   std::atomic<bool> active{false};  // a root inside weft, or a KLT of weft's that is awake

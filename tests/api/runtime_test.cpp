@@ -95,15 +95,15 @@ TEST(Runtime, HasAVersion) {
 TEST(Runtime, ErrorsHaveNames) {
   std::set<std::string> names;
   std::set<std::string> texts;
-  for (int error = WEFT_OK; error <= WEFT_ERR_UNINITIALISED; ++error) {
+  for (int error = WEFT_OK; error <= WEFT_ERR_UNSUPPORTED; ++error) {
     names.insert(weft_error_name(error));
     texts.insert(weft_error_text(error));
     EXPECT_EQ(std::string(weft_error_name(error)).rfind("WEFT_", 0), 0U);
   }
-  EXPECT_EQ(names.size(), WEFT_ERR_UNINITIALISED + 1U);
-  EXPECT_EQ(texts.size(), WEFT_ERR_UNINITIALISED + 1U);
+  EXPECT_EQ(names.size(), WEFT_ERR_UNSUPPORTED + 1U);
+  EXPECT_EQ(texts.size(), WEFT_ERR_UNSUPPORTED + 1U);
   EXPECT_STREQ(weft_error_name(WEFT_ERR_MEMORY), "WEFT_ERR_MEMORY");
-  for (const int error : {-1, WEFT_ERR_UNINITIALISED + 1, 1 << 30, -(1 << 30)}) {
+  for (const int error : {-1, WEFT_ERR_UNSUPPORTED + 1, 1 << 30, -(1 << 30)}) {
     EXPECT_EQ(names.count(weft_error_name(error)), 0U);
     EXPECT_EQ(texts.count(weft_error_text(error)), 0U);
     EXPECT_STRNE(weft_error_text(error), "");

@@ -186,6 +186,30 @@ TEST_F(UnitTest, RefusesArgumentsThatMakeNoSense) {
   EXPECT_EQ(unit, nullptr) << "written on success only";
 }
 
+TEST_F(UnitTest, IsNotPreempted) {
+  weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
+  EXPECT_EQ(attr.preemption, WEFT_PREEMPT_NONE);
+  weft_unit* unit = nullptr;
+  for (const weft_technique technique : all_techniques) {
+    attr.technique = technique;
+    for (const weft_preemption kind : {WEFT_PREEMPT_SIGNAL_YIELD, WEFT_PREEMPT_KLT_SWITCH}) {
+      attr.preemption = kind;
+      EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_UNSUPPORTED) << technique;
+      EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, nullptr), WEFT_ERR_UNSUPPORTED) << technique;
+      if (!child_first(technique)) {
+        EXPECT_EQ(weft_unit_create_many(1, nothing, nullptr, &attr, &unit), WEFT_ERR_UNSUPPORTED) << technique;
+      }
+    }
+    attr.preemption = static_cast<weft_preemption>(WEFT_PREEMPT_KLT_SWITCH + 1);
+    EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT) << technique;
+    EXPECT_EQ(unit, nullptr);
+    attr.preemption = WEFT_PREEMPT_NONE;
+    ASSERT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_OK) << technique;
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    unit = nullptr;
+  }
+}
+
 TEST_F(UnitTest, AStacklessUnitThatMayBlockIsRefused) {
   weft_unit_attr attr = with(WEFT_STACKLESS);
   attr.flags = WEFT_MAY_BLOCK;

@@ -14,6 +14,10 @@
  * before its context is saved, and never before the unit is done; all go on (no other valid end state); the
  * unit is freed once.
  *
+ * With TIMED, joiners from 2 on join with a limit of time: they wait in the parking lot, in the queue of the unit's
+ * address, and a bit of the word says so. A timer may take each out, at any time. Joiner 1 frees the unit, as soon as
+ * it is back and the others stand in the queue or are back too; so these must not look at the unit any more.
+ *
  * Wrong on purpose:
  *   LOOKS_AFTER_TELLING    the ended unit is touched again after it has said that it is done
  *   END_STORES_DONE        the end is stored, not exchanged, over whoever has come meanwhile
@@ -22,6 +26,10 @@
  *   CHAINED_BEFORE_ANNOUNCED  a joiner puts itself into the chain before it has announced that it suspends
  *   RESUMER_ENQUEUES_ALWAYS   a joiner is put into a pool although it is still on its stack
  *   COMES_WITHOUT_A_VISIT  joiners leave the worker private
+ *   QUEUES_UNSEEN          (TIMED) a joiner looks at the word before it has the queue's lock, and not under it
+ *   END_EXCHANGES          (TIMED) the end exchanges where it has seen no bit, and does not look for one afterwards
+ *   CHAIN_DROPS_THE_BIT    (TIMED) a joiner without a limit puts itself over the bit
+ *   TIMER_ASKS_NOBODY      (TIMED) the timer resumes the joiner whether or not it stands in the queue
  *   DETACH_STORES          (DETACHER) the mark is stored over what was there
  *   END_TRUSTS_FIRST_LOOK  (DETACHER) the end does not look at what its exchange has brought back
  */
@@ -49,6 +57,15 @@ byte in_pool[JOINERS + 1];
 byte back[JOINERS + 1];         /* how often it has come back from its wait */
 bool gone[JOINERS + 1];
 byte joined = 0;
+
+bool parked = false;            /* a bit of the word: some have been in the queue */
+bool lock = false;              /* of the queue */
+bool queued[JOINERS + 1];
+bool shown[JOINERS + 1];        /* has been in the queue, or is back */
+bool armed[JOINERS + 1];        /* its timer may expire */
+bool timed_out[JOINERS + 1];
+
+inline take_lock() { atomic { !lock; lock = true } }
 
 inline touch_unit() { assert(!freed) }
 inline touch(joiner) { assert(!gone[joiner]) }
@@ -93,10 +110,14 @@ inline put_into_chain(self)
 {
 	atomic {
 	  touch_unit();
-	  got = (waiters == seen);
+	  got = (waiters == seen && parked == seen_parked);
 	  if
-	  :: got -> waiters = self
-	  :: else -> seen = waiters
+	  :: got ->
+	     waiters = self;
+#ifdef CHAIN_DROPS_THE_BIT
+	     parked = false
+#endif
+	  :: else -> seen = waiters; seen_parked = parked
 	  fi
 	}
 }
@@ -104,6 +125,7 @@ inline put_into_chain(self)
 proctype Joiner(byte self)
 {
 	byte seen;
+	bool seen_parked;
 	bool got = false;
 	bool waits = true;
 	bool resumed_early;
@@ -114,7 +136,7 @@ proctype Joiner(byte self)
 	   state[self] = suspending;                      /* prepare_suspend() */
 #endif
 	   visit();
-	   atomic { touch_unit(); seen = waiters }
+	   atomic { touch_unit(); seen = waiters; seen_parked = parked }
 	   do
 #ifndef CHAINS_ONTO_DONE
 	   :: !got && seen == DONE ->
@@ -145,13 +167,116 @@ proctype Joiner(byte self)
 	  back[self]++;
 	  assert(is_done && back[self] == 1);
 	  joined++;
+#ifndef TIMED
 	  if
 	  :: joined == JOINERS -> free_unit()
 	  :: else
 	  fi;
+#endif
 	  gone[self] = true;
 	  next[self] = 0
 	}
+#ifdef TIMED
+	for (seen : 2 .. JOINERS) { shown[seen] }
+	free_unit()
+#endif
+}
+
+inline resume(joiner)
+{
+	atomic {
+	  touch(joiner);                                  /* root, worker: read before the exchange */
+	  before = state[joiner];
+	  state[joiner] = ready
+	}
+	assert(before == suspending || before == suspended);
+	if
+#ifdef RESUMER_ENQUEUES_ALWAYS
+	:: true -> enqueue(joiner)
+#else
+	:: before == suspended -> enqueue(joiner)
+	:: else
+#endif
+	fi
+}
+
+/* park() with a deadline, and note_parked() */
+proctype TimedJoiner(byte self)
+{
+	bool waits;
+	bool resumed_early;
+	atomic { touch_unit(); waits = (waiters != DONE) }
+	if
+	:: waits ->
+	   state[self] = suspending;
+	   visit();
+#ifdef QUEUES_UNSEEN
+	   atomic {
+	     touch_unit();
+	     waits = (waiters != DONE);
+	     if
+	     :: waits -> parked = true
+	     :: else
+	     fi
+	   }
+	   take_lock();
+#else
+	   take_lock();
+	   atomic {
+	     touch_unit();
+	     waits = (waiters != DONE);
+	     if
+	     :: waits -> parked = true
+	     :: else
+	     fi
+	   }
+#endif
+	   if
+	   :: waits -> atomic { queued[self] = true; shown[self] = true }
+	   :: else -> state[self] = running
+	   fi;
+	   lock = false;
+	   if
+	   :: waits -> armed[self] = true; suspend_self(self); armed[self] = false
+	   :: else
+	   fi
+	:: else
+	fi;
+	atomic {
+	  back[self]++;
+	  assert((is_done || timed_out[self]) && back[self] == 1 && !queued[self]);
+	  joined++;
+	  shown[self] = true;
+	  gone[self] = true
+	}
+}
+
+/* Expires if and when it likes. */
+proctype Timer(byte joiner)
+{
+	mtype before;
+	bool mine;
+	if
+	:: armed[joiner] ->
+	   take_lock();
+	   atomic {
+#ifdef TIMER_ASKS_NOBODY
+	     mine = true;
+#else
+	     mine = queued[joiner];
+#endif
+	     if
+	     :: mine -> queued[joiner] = false; timed_out[joiner] = true
+	     :: else
+	     fi
+	   }
+	   lock = false;
+	   if
+	   :: mine -> resume(joiner)
+	   :: else
+	   fi
+	:: true
+	fi
 }
 
 proctype Detacher()
@@ -183,38 +308,21 @@ proctype Detacher()
 	fi
 }
 
-inline resume(joiner)
-{
-	atomic {
-	  touch(joiner);                                  /* root, worker: read before the exchange */
-	  before = state[joiner];
-	  state[joiner] = ready
-	}
-	assert(before == suspending || before == suspended);
-	if
-#ifdef RESUMER_ENQUEUES_ALWAYS
-	:: true -> enqueue(joiner)
-#else
-	:: before == suspended -> enqueue(joiner)
-	:: else
-#endif
-	fi
-}
-
 /* end_free_standing(), on the side of the scheduler. */
 proctype End()
 {
 	byte chain, joiner;
 	mtype before;
-	bool alone;
+	bool alone, parked_seen;
+	bool taken[JOINERS + 1];
 	atomic { touch_unit(); is_done = true }
 	inside = true;
 	alone = private;
 	if
 	:: alone ->
-	   atomic { touch_unit(); chain = waiters }
+	   atomic { touch_unit(); chain = waiters; parked_seen = parked }
 	   if
-	   :: chain == NOBODY -> atomic { touch_unit(); waiters = DONE }
+	   :: chain == NOBODY && !parked_seen -> atomic { touch_unit(); waiters = DONE }
 	   :: else -> alone = false
 	   fi
 	:: else
@@ -225,17 +333,50 @@ proctype End()
 	:: alone -> goto told
 	:: else
 	fi;
-	atomic { touch_unit(); chain = waiters }
+again:
+	atomic { touch_unit(); chain = waiters; parked_seen = parked }
 	if
 	:: chain == DETACHED
-	:: else ->
+#ifdef TIMED
+	:: chain != DETACHED && parked_seen ->               /* tell_parked() */
+	   take_lock();
+	   atomic { touch_unit(); chain = waiters; waiters = DONE; parked = false }
+	   for (joiner : 2 .. JOINERS) {
+	     taken[joiner] = queued[joiner];
+	     queued[joiner] = false
+	   }
+	   lock = false;
+	   for (joiner : 2 .. JOINERS) {
+	     if
+	     :: taken[joiner] -> resume(joiner)
+	     :: else
+	     fi
+	   }
+#endif
+	:: chain != DETACHED && !parked_seen ->
 #ifdef END_STORES_DONE
 	   atomic { touch_unit(); waiters = DONE }
 #else
 #ifdef END_TRUSTS_FIRST_LOOK
 	   atomic { touch_unit(); waiters = DONE }
 #else
-	   atomic { touch_unit(); chain = waiters; waiters = DONE }
+	   atomic {                                       /* compare-exchange */
+	     touch_unit();
+#ifdef END_EXCHANGES
+	     alone = true;
+	     chain = waiters;
+#else
+	     alone = (waiters == chain && !parked);
+#endif
+	     if
+	     :: alone -> waiters = DONE; parked = false
+	     :: else
+	     fi
+	   }
+	   if
+	   :: !alone -> goto again
+	   :: else
+	   fi;
 #endif
 #ifdef LOOKS_AFTER_TELLING
 	   touch_unit();
@@ -272,7 +413,12 @@ init
 	  run Detacher();
 #else
 	  do
+#ifdef TIMED
+	  :: joiner > 1 && joiner <= JOINERS -> run TimedJoiner(joiner); run Timer(joiner); joiner++
+	  :: joiner == 1 -> run Joiner(joiner); joiner++
+#else
 	  :: joiner <= JOINERS -> run Joiner(joiner); joiner++
+#endif
 	  :: else -> break
 	  od
 #endif

@@ -189,7 +189,7 @@ bool Pool::valid(Order order, Access access) {
   return order != Order::deque || (access != Access::spsc && access != Access::mpsc);
 }
 
-Pool* Pool::create(Order order, Access access) {
+Pool* Pool::create_store(Order order, Access access) {
   switch (order) {
     case Order::fifo:
       return create_fifo(access);
@@ -203,8 +203,21 @@ Pool* Pool::create(Order order, Access access) {
   return nullptr;
 }
 
+Pool* Pool::create(Order order, Access access) {
+  Pool* pool = create_store(order, access);
+  if (pool == nullptr) return nullptr;
+  pool->order_ = order;
+  pool->custom_ = false;
+  pool->lives_.store(true, std::memory_order_release);
+  return pool;
+}
+
 Pool* Pool::create_custom(const PoolFunctions& functions, void* data) {
-  return make<Custom, Access::mpmc>(Kind::other, functions, data);
+  Pool* pool = make<Custom, Access::mpmc>(Kind::other, functions, data);
+  if (pool == nullptr) return nullptr;
+  pool->custom_ = true;
+  pool->lives_.store(true, std::memory_order_release);
+  return pool;
 }
 
 // ---------------------------------------------------------------- memory
@@ -215,6 +228,10 @@ Spinlock free_lock;
 Pool* free_pools[largest_pool / base::cache_line + 1];  // by size; each holds the next in place of its store
 
 }  // namespace
+
+base::KeptArray<Pool*> Pool::every_pool;
+std::atomic<unsigned> Pool::pools_made{0};
+std::atomic<unsigned> Pool::lookers{0};
 
 Pool* Pool::take_memory(std::size_t size) {
   {
@@ -229,10 +246,20 @@ Pool* Pool::take_memory(std::size_t size) {
   if (memory == nullptr) return nullptr;
   auto pool = new (memory) Pool;
   pool->lines_ = static_cast<std::uint16_t>(size / base::cache_line);
+  SpinGuard guard(free_lock);
+  const unsigned index = pools_made.load(std::memory_order_relaxed);
+  if (!every_pool.reserve(index + 1)) {
+    std::free(memory);
+    return nullptr;
+  }
+  every_pool.items()[index].store(pool, std::memory_order_relaxed);
+  pools_made.store(index + 1, std::memory_order_release);
   return pool;
 }
 
 void Pool::destroy() {
+  lives_.store(false, std::memory_order_seq_cst);
+  while (lookers.load(std::memory_order_seq_cst) != 0) os::give_up_cpu();
   operations_->end(*this);
   SpinGuard guard(free_lock);
   Pool*& list = free_pools[lines_];
@@ -240,7 +267,10 @@ void Pool::destroy() {
   list = this;
 }
 
-void reset_shared_pools() { free_lock.unlock(); }
+void reset_shared_pools() {
+  free_lock.unlock();
+  Pool::lookers.store(0, std::memory_order_relaxed);
+}
 
 // ---------------------------------------------------------------- sleeping
 

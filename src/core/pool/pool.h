@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <new>
 
+#include "base/kept_array.h"
 #include "base/layout.h"
 #include "core/pool/list.h"
 #include "core/pool/order.h"
@@ -112,6 +113,24 @@ class alignas(base::cache_line) Pool final {
   bool is_deque() const { return kind_ == Kind::deque; }
   /// Of a pool of the user's own: mpmc.
   Access access() const { return access_; }
+  /// Not of a pool of the user's own.
+  Order order() const { return order_; }
+  bool is_custom() const { return custom_; }
+
+  /// visit(const Pool&) for all that there are, from anywhere, while others come and go. One that is being visited is
+  /// not destroyed before the visit is over.
+  template <class Visit>
+  static void for_each(Visit visit) {
+    const unsigned made = pools_made.load(std::memory_order_acquire);
+    const std::atomic<Pool*>* pools = every_pool.items();
+    for (unsigned index = 0; index < made; ++index) {
+      // Either the look at `lives_` comes after it was cleared, or destroy() sees the looker and waits.
+      lookers.fetch_add(1, std::memory_order_seq_cst);
+      const Pool& pool = *pools[index].load(std::memory_order_relaxed);
+      if (pool.lives_.load(std::memory_order_seq_cst)) visit(pool);
+      lookers.fetch_sub(1, std::memory_order_release);
+    }
+  }
 
   /// The worker whose scheduler has it as its first pool; nullptr: none, or not known. A hint for thieves.
   std::atomic<const Worker*> server{nullptr};
@@ -161,11 +180,21 @@ class alignas(base::cache_line) Pool final {
   void wake_one();
   Unit* wait(std::uint64_t nanoseconds);
 
+  // The memory of all pools that there have been.
+  static base::KeptArray<Pool*> every_pool;
+  static std::atomic<unsigned> pools_made;
+  static std::atomic<unsigned> lookers;  // in for_each()
+  static Pool* create_store(Order order, Access access);
+  friend void reset_shared_pools();
+
   Kind kind_ = Kind::other;
   Access access_ = Access::mpmc;
   std::uint16_t lines_ = 0;  // its size in cache lines, with the store
   std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> wakes_{0};  // what they sleep on
+  Order order_ = Order::fifo;
+  bool custom_ = false;
+  std::atomic<bool> lives_{false};
   const Operations* operations_ = nullptr;
   List<Order::fifo, Spinlock> returned_;
 };

@@ -75,7 +75,7 @@ class SchedulerFrame {
 using Start = Event (*)(Worker& worker, Unit& unit);
 extern const Start start_of[];  // by technique
 inline Event start_unit(Worker& worker, Unit& unit) {
-  return start_of[static_cast<std::size_t>(unit.technique)](worker, unit);
+  return start_of[static_cast<std::size_t>(unit.technique.get())](worker, unit);
 }
 
 /// Replaces `automatic` by the technique that is chosen now.
