@@ -29,7 +29,7 @@ static void look(void* argument) {
 
 static void bind_to_one(void) {
   cpu_set_t one;
-  int cpu = 0;
+  size_t cpu = 0;
   while (!CPU_ISSET(cpu, &wanted)) ++cpu;
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);

@@ -58,7 +58,7 @@ int main(void) {
 
   for (int i = 0; i < workers; ++i) {
     do cpu = (cpu + 1) % CPU_SETSIZE;
-    while (!CPU_ISSET(cpu, &allowed));
+    while (!CPU_ISSET((size_t)cpu, &allowed));
     if (weft_worker_bind(all[i], cpu) != WEFT_OK) return 8;
   }
   for (int round = 0; round < 1000 && is_loaded() == 0; ++round) {
