@@ -127,7 +127,7 @@ __attribute__((unused)) static int available_cpus(void) {
 
 __attribute__((unused)) static int batch_for(double ns_per_run) {
   const double wanted = (double)SAMPLE_FLOOR_NS / (ns_per_run > 1 ? ns_per_run : 1);
-  return wanted<1 ? 1 : wanted>(double) MAX_BATCH ? MAX_BATCH : (int)wanted;
+  return wanted < 1 ? 1 : wanted > (double)MAX_BATCH ? MAX_BATCH : (int)wanted;
 }
 
 // Runs `body` until it is warm, then takes samples: at least one, however slow. `first_ns` is the time of a

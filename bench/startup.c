@@ -34,7 +34,7 @@ static char** stock_environment(void) {
 
 // Time of one child in us; its number of threads goes to *threads.
 static double spawn_child(const char* program, char** environment, int* threads) {
-  char* const arguments[] = {(char*)(uintptr_t)program, (char*)(uintptr_t)"--child", NULL};
+  char* const arguments[] = {(char*)(uintptr_t)program, (char*)(uintptr_t) "--child", NULL};
   pid_t child;
   int status;
   const double start = now_ns();

@@ -6,9 +6,9 @@
  * Conventions. Functions that can fail return 0 (WEFT_OK) or one of enum weft_error; what they hand back is
  * written only on success. "Any caller" means units and threads of the program (roots) alike; a thread
  * becomes a root with its first call; without memory for that the process ends with a line (weft_init() returns
- * MEMORY instead). So it does without memory for a stack that is bound when a unit starts. Times are in nanoseconds, sizes in bytes. Sources: [D] is S. Iwasaki's
- * dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance Computing".
- * Synchronisation objects stand in weft/sync.h, which this file includes. */
+ * MEMORY instead). So it does without memory for a stack that is bound when a unit starts. Times are in nanoseconds,
+ * sizes in bytes. Sources: [D] is S. Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for
+ * High Performance Computing". Synchronisation objects stand in weft/sync.h, which this file includes. */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
@@ -28,17 +28,17 @@ extern "C" {
 
 enum weft_error {
   WEFT_OK = 0,
-  WEFT_ERR_ARGUMENT,     /* an argument makes no sense */
-  WEFT_ERR_MEMORY,       /* no memory */
-  WEFT_ERR_STATE,        /* the object is not in a state in which this can be done */
-  WEFT_ERR_STACKLESS,    /* a stackless unit cannot wait */
-  WEFT_ERR_SCHEDULER,    /* the technique needs a stateless scheduler */
-  WEFT_ERR_ACCESS,       /* the pool may not be used from this worker */
-  WEFT_ERR_TIMEOUT,      /* the time is over */
-  WEFT_ERR_BUSY,         /* somebody else holds it */
-  WEFT_ERR_OWNER,        /* the caller does not hold it */
-  WEFT_ERR_EMPTY,        /* there is nothing */
-  WEFT_ERR_LIMIT,        /* a limit of weft or of the system is reached */
+  WEFT_ERR_ARGUMENT,      /* an argument makes no sense */
+  WEFT_ERR_MEMORY,        /* no memory */
+  WEFT_ERR_STATE,         /* the object is not in a state in which this can be done */
+  WEFT_ERR_STACKLESS,     /* a stackless unit cannot wait */
+  WEFT_ERR_SCHEDULER,     /* the technique needs a stateless scheduler */
+  WEFT_ERR_ACCESS,        /* the pool may not be used from this worker */
+  WEFT_ERR_TIMEOUT,       /* the time is over */
+  WEFT_ERR_BUSY,          /* somebody else holds it */
+  WEFT_ERR_OWNER,         /* the caller does not hold it */
+  WEFT_ERR_EMPTY,         /* there is nothing */
+  WEFT_ERR_LIMIT,         /* a limit of weft or of the system is reached */
   WEFT_ERR_UNINITIALISED, /* weft_init() has not been called */
   WEFT_ERR_UNSUPPORTED    /* this version of weft cannot do it */
 };
@@ -88,16 +88,16 @@ typedef enum weft_technique {
 } weft_technique;
 
 typedef enum weft_state {
-  WEFT_CREATED,   /* not started yet */
-  WEFT_READY,     /* in a pool */
+  WEFT_CREATED, /* not started yet */
+  WEFT_READY,   /* in a pool */
   WEFT_RUNNING,
   WEFT_SUSPENDED, /* waits for somebody to resume it */
   WEFT_DONE
 } weft_state;
 
 enum weft_unit_flags {
-  WEFT_OWN_TLS = 1, /* thread-local storage of its own (rung 3): __thread, errno, pthread_getspecific. Without a thread
-                     * or memory for it a line says so, once, and it shares that of others */
+  WEFT_OWN_TLS = 1,  /* thread-local storage of its own (rung 3): __thread, errno, pthread_getspecific. Without a thread
+                      * or memory for it a line says so, once, and it shares that of others */
   WEFT_MAY_BLOCK = 2 /* for WEFT_STACKLESS: refuse it at creation instead of at its first wait */
 };
 
@@ -111,16 +111,17 @@ typedef enum weft_preemption {
 } weft_preemption;
 
 typedef struct weft_unit_attr {
-  weft_technique technique; /* WEFT_AUTO */
-  size_t stack_size;        /* of the stack; 0: WEFT_STACKSIZE, or the system's default for threads */
-  void* stack;              /* the caller's own memory of stack_size bytes; NULL: weft's, with a guard page */
-  weft_pool* pool;          /* NULL: the first of the calling worker's scheduler, or the worker's own deque */
-  int priority;             /* in a priority pool; higher runs first */
-  unsigned flags;           /* enum weft_unit_flags */
-  const char* name;         /* not copied; for messages and debuggers */
+  weft_technique technique;   /* WEFT_AUTO */
+  size_t stack_size;          /* of the stack; 0: WEFT_STACKSIZE, or the system's default for threads */
+  void* stack;                /* the caller's own memory of stack_size bytes; NULL: weft's, with a guard page */
+  weft_pool* pool;            /* NULL: the first of the calling worker's scheduler, or the worker's own deque */
+  int priority;               /* in a priority pool; higher runs first */
+  unsigned flags;             /* enum weft_unit_flags */
+  const char* name;           /* not copied; for messages and debuggers */
   weft_preemption preemption; /* WEFT_PREEMPT_NONE; the others: UNSUPPORTED */
 } weft_unit_attr;
-#define WEFT_UNIT_ATTR_INIT {WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE}
+#define WEFT_UNIT_ATTR_INIT \
+  { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE }
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
  * instead, and the caller waits in the pool. `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it,
@@ -170,10 +171,10 @@ WEFT_API void weft_cancel_point(void);
 /* Lets others run. A stackless unit: STACKLESS. A root runs some units itself, and comes back. */
 WEFT_API int weft_yield(void);
 
-/* The same, and this unit runs next on the calling worker. That is sure only for one that waits to run in a private pool
- * which is the only one of the worker's scheduler. One without a pool is taken out of the worker's own deque as long as
- * no other worker has been there lately. Else STATE: nothing has happened; call weft_yield(). Units only: STATE; a
- * stackless one: STACKLESS. [C] Table 2 ("yield to"). */
+/* The same, and this unit runs next on the calling worker. That is sure only for one that waits to run in a private
+ * pool which is the only one of the worker's scheduler. One without a pool is taken out of the worker's own deque as
+ * long as no other worker has been there lately. Else STATE: nothing has happened; call weft_yield(). Units only:
+ * STATE; a stackless one: STACKLESS. [C] Table 2 ("yield to"). */
 WEFT_API int weft_yield_to(weft_unit* unit);
 
 /* Waits for somebody's weft_resume(). A resume that came before is not lost: the next suspend returns at once.
@@ -197,7 +198,8 @@ WEFT_API int weft_unit_migrate(weft_unit* unit, weft_pool* pool);
 WEFT_API weft_state weft_unit_state(const weft_unit* unit);
 WEFT_API const char* weft_unit_name(const weft_unit* unit); /* "" if it has none */
 WEFT_API int weft_unit_set_name(weft_unit* unit, const char* name);
-WEFT_API weft_technique weft_unit_technique(const weft_unit* unit); /* WEFT_AUTO until it starts: then what was chosen */
+WEFT_API weft_technique
+weft_unit_technique(const weft_unit* unit); /* WEFT_AUTO until it starts: then what was chosen */
 
 typedef struct weft_unit_statistics {
   uint64_t starts;       /* 1, and one more for each revive; counted up to 65,535 */
@@ -216,8 +218,8 @@ WEFT_API int weft_auto_choice(void (*entry)(void*), weft_choice* choice);
 /* "RoC-L" and so on. */
 WEFT_API const char* weft_technique_name(weft_technique technique);
 
-/* Unit-local keys: a value per unit (and per root), with a destructor that runs, when the unit ends, for each value that
- * is not NULL. At most WEFT_KEYS_MAX keys: LIMIT. */
+/* Unit-local keys: a value per unit (and per root), with a destructor that runs, when the unit ends, for each value
+ * that is not NULL. At most WEFT_KEYS_MAX keys: LIMIT. */
 typedef struct weft_key {
   uint32_t index;
   uint32_t generation;
@@ -277,12 +279,12 @@ WEFT_API size_t weft_pool_size(const weft_pool* pool);
 /* ------------------------------------------------------------------ schedulers and workers */
 
 typedef enum weft_scheduler_kind {
-  WEFT_BASIC,      /* its pools in turn, the first one first; looks on for ever */
-  WEFT_BASIC_WAIT, /* the same; sleeps when there is nothing */
+  WEFT_BASIC,       /* its pools in turn, the first one first; looks on for ever */
+  WEFT_BASIC_WAIT,  /* the same; sleeps when there is nothing */
   WEFT_BY_PRIORITY, /* always the first pool that has something */
-  WEFT_RANDOM_WS   /* its first pool; else steals from the others, in random order, but near ones first if they are the
-                    * first pools of workers that are bound to CPUs (weft_worker_bind), as the caller is, and hwloc is
-                    * installed; sleeps when there is nothing */
+  WEFT_RANDOM_WS    /* its first pool; else steals from the others, in random order, but near ones first if they are the
+                     * first pools of workers that are bound to CPUs (weft_worker_bind), as the caller is, and hwloc is
+                     * installed; sleeps when there is nothing */
 } weft_scheduler_kind;
 
 /* A scheduler over some pools; a pool may stand in several. [D] 3.2, Fig. 3.2. */

@@ -70,9 +70,9 @@ extern "C" int weft_pool_create_custom(const weft_pool_functions* functions, voi
       functions->size == nullptr)
     return WEFT_ERR_ARGUMENT;
   // The same functions, but for the name of what they are given.
-  const core::PoolFunctions converted = {
-      reinterpret_cast<void (*)(void*, core::Unit*)>(functions->push),
-      reinterpret_cast<core::Unit* (*)(void*)>(functions->pop), functions->size, functions->free};
+  const core::PoolFunctions converted = {reinterpret_cast<void (*)(void*, core::Unit*)>(functions->push),
+                                         reinterpret_cast<core::Unit* (*)(void*)>(functions->pop), functions->size,
+                                         functions->free};
   core::Pool* made = core::Pool::create_custom(converted, data);
   if (made == nullptr) return WEFT_ERR_MEMORY;
   *pool = handle_of(made);

@@ -37,8 +37,8 @@ weft_unit_info info_of(core::Unit& unit, core::UnitState seen) {
   const weft_state state = api::state_of(seen);
   const char* name = unit.name;
   core::Worker* worker = worker_of(unit, state);
-  return {handle_of(&unit), name != nullptr ? name : "", state,
-          static_cast<weft_technique>(unit.technique.get()), worker != nullptr ? handle_of(worker) : nullptr};
+  return {handle_of(&unit), name != nullptr ? name : "", state, static_cast<weft_technique>(unit.technique.get()),
+          worker != nullptr ? handle_of(worker) : nullptr};
 }
 
 static_assert(static_cast<int>(core::Order::fifo) == WEFT_FIFO && static_cast<int>(core::Order::deque) == WEFT_DEQUE);

@@ -54,13 +54,13 @@ extern "C" int weft_scheduler_create(weft_scheduler_kind kind, size_t count, wef
                   scheduler);
 }
 
-extern "C" int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data, int stateless,
-                                            size_t count, weft_pool* const* pools, weft_scheduler** scheduler) {
+extern "C" int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data,
+                                            int stateless, size_t count, weft_pool* const* pools,
+                                            weft_scheduler** scheduler) {
   if (scheduler == nullptr || run == nullptr) return WEFT_ERR_ARGUMENT;
   if (const int error = check_pools(count, pools); error != WEFT_OK) return error;
   return hand_out(core::Scheduler::create(core::SchedulerKind::custom, count,
-                                          reinterpret_cast<core::Pool* const*>(pools),
-                                          run, data, stateless != 0),
+                                          reinterpret_cast<core::Pool* const*>(pools), run, data, stateless != 0),
                   scheduler);
 }
 

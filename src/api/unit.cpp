@@ -56,13 +56,13 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
 
 // Techniques that any scheduler may start, with a stack bound at the start.
 constexpr unsigned bit(weft_technique technique) { return 1U << technique; }
-constexpr unsigned simple_techniques = bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bit(WEFT_FULL_L) | bit(WEFT_ROC_L) |
-                                       bit(WEFT_C_FULL_E) | bit(WEFT_C_ROC_E);
+constexpr unsigned simple_techniques =
+    bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bit(WEFT_FULL_L) | bit(WEFT_ROC_L) | bit(WEFT_C_FULL_E) | bit(WEFT_C_ROC_E);
 
 inline bool is_simple(const weft_unit_attr& attr) {
-  const std::uintptr_t rare = reinterpret_cast<std::uintptr_t>(attr.stack) | reinterpret_cast<std::uintptr_t>(attr.name) |
-                              attr.flags | static_cast<unsigned>(attr.priority) |
-                              static_cast<unsigned>(attr.preemption);
+  const std::uintptr_t rare = reinterpret_cast<std::uintptr_t>(attr.stack) |
+                              reinterpret_cast<std::uintptr_t>(attr.name) | attr.flags |
+                              static_cast<unsigned>(attr.priority) | static_cast<unsigned>(attr.preemption);
   return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E &&
          (simple_techniques >> attr.technique & 1U) != 0;
 }
@@ -90,9 +90,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
 }
 
 // The calling unit, if it may wait.
-int check_waiter() {
-  return core::may_wait(core::this_unit()) ? WEFT_OK : WEFT_ERR_STACKLESS;
-}
+int check_waiter() { return core::may_wait(core::this_unit()) ? WEFT_OK : WEFT_ERR_STACKLESS; }
 
 }  // namespace
 
@@ -163,7 +161,8 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
 
 extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                      const weft_unit_attr* attr, weft_unit** units) {
-  if (entry == nullptr || (attr != nullptr && (is_child_first(static_cast<core::Technique>(attr->technique)) || attr->stack != nullptr)))
+  if (entry == nullptr ||
+      (attr != nullptr && (is_child_first(static_cast<core::Technique>(attr->technique)) || attr->stack != nullptr)))
     return WEFT_ERR_ARGUMENT;
   if (count == 0) return WEFT_OK;
   core::Worker& worker = core::worker_here();
@@ -172,8 +171,7 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
   core::Unit* first = nullptr;
   core::Unit* last = nullptr;
   for (size_t index = 0; index < count; ++index) {
-    core::Unit* made =
-        core::make_unit(worker, entry, arguments != nullptr ? arguments[index] : nullptr, wish);
+    core::Unit* made = core::make_unit(worker, entry, arguments != nullptr ? arguments[index] : nullptr, wish);
     if (made == nullptr) {
       while (first != nullptr) {
         core::Unit* next = first->next;
@@ -289,7 +287,8 @@ extern "C" int weft_unit_cancel(weft_unit* handle) {
 
 extern "C" void weft_cancel_point() {
   core::Unit& unit = core::this_unit();
-  if (!core::is_root(unit) && core::may_wait(unit) && core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
+  if (!core::is_root(unit) && core::may_wait(unit) && core::has_flag(unit, core::UnitFlag::cancelled))
+    core::exit_unit(unit);
 }
 
 namespace {
@@ -359,7 +358,7 @@ extern "C" int weft_auto_choice(void (*entry)(void*), weft_choice* choice) {
 }
 
 extern "C" const char* weft_technique_name(weft_technique technique) {
-  static const char* const names[] = {"auto", "Stackless", "Full",   "Full-L",   "RoC",   "RoC-L", "SS",
+  static const char* const names[] = {"auto", "Stackless", "Full",   "Full-L",   "RoC",   "RoC-L",  "SS",
                                       "SS-L", "SC",        "C-Full", "C-Full-E", "C-RoC", "C-RoC-E"};
   return technique >= WEFT_AUTO && technique <= WEFT_C_ROC_E ? names[technique] : "unknown";
 }

@@ -3,7 +3,7 @@
 
 namespace weft::base {
 
-template <class T, T* T::* Link>
+template <class T, T* T::*Link>
 class Fifo {
  public:
   bool empty() const { return head_ == nullptr; }

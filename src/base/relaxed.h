@@ -20,16 +20,8 @@ class Relaxed {
     value_.store(value, std::memory_order_relaxed);
     return value;
   }
-  T operator->() const
-    requires std::is_pointer_v<T>
-  {
-    return get();
-  }
-  auto& operator*() const
-    requires std::is_pointer_v<T>
-  {
-    return *get();
-  }
+  T operator->() const requires std::is_pointer_v<T> { return get(); }
+  auto& operator*() const requires std::is_pointer_v<T> { return *get(); }
 
  private:
   std::atomic<T> value_;

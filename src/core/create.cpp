@@ -76,9 +76,7 @@ namespace {
 constexpr std::uintptr_t parked_bit = 1;
 
 std::uintptr_t parked_bit_of(const Unit* word) { return reinterpret_cast<std::uintptr_t>(word) & parked_bit; }
-Unit* chain_in(Unit* word) {
-  return reinterpret_cast<Unit*>(reinterpret_cast<std::uintptr_t>(word) & ~parked_bit);
-}
+Unit* chain_in(Unit* word) { return reinterpret_cast<Unit*>(reinterpret_cast<std::uintptr_t>(word) & ~parked_bit); }
 Unit* with_bit(Unit* chain, std::uintptr_t bit) {
   return reinterpret_cast<Unit*>(reinterpret_cast<std::uintptr_t>(chain) | bit);
 }
@@ -89,8 +87,7 @@ bool change_waiters(Unit& unit, Next next) {
   Unit* word = unit.waiters.load(std::memory_order_acquire);
   do {
     if (word == &done_mark) return false;
-  } while (
-      !unit.waiters.compare_exchange_weak(word, next(word), std::memory_order_acq_rel, std::memory_order_acquire));
+  } while (!unit.waiters.compare_exchange_weak(word, next(word), std::memory_order_acq_rel, std::memory_order_acquire));
   return true;
 }
 

@@ -7,16 +7,16 @@
 // that created it, while that one is left in privacy (core/privacy.h): then it is a load and a store.
 //
 // Who joins with a time limit must be able to leave before the end, and a link of the chain cannot be taken out: its
-// neighbours may go, and the end walks along it, at any time. So such a joiner waits in the parking lot, in the queue of
-// the unit's address, and the lowest bit of the word says that the end has to look there; the chain is above it.
+// neighbours may go, and the end walks along it, at any time. So such a joiner waits in the parking lot, in the queue
+// of the unit's address, and the lowest bit of the word says that the end has to look there; the chain is above it.
 //   Joiner:  under the queue's lock (and a visit): done? -> goes on at once; else sets the bit and queues up.
 //   Timer:   under the queue's lock: takes the joiner out if it is still there (core/timer.cpp).
 //   End:     without the bit, a compare-exchange to done_mark. With it, under the queue's lock: the exchange, and all
 //            joiners are taken out.
 // So each joiner is taken out once, by the end or by the timer. The end does not look at the unit after the exchange,
-// as without the bit: who is queued there at that moment has been queued for this run of this unit, and whoever queues up
-// later finds the mark, or a new unit. A joiner does not look at the unit once it is queued: woken means done, and not
-// woken means nothing about it. The bit stays when the joiner has left; the end then looks in vain, and so does
+// as without the bit: who is queued there at that moment has been queued for this run of this unit, and whoever queues
+// up later finds the mark, or a new unit. A joiner does not look at the unit once it is queued: woken means done, and
+// not woken means nothing about it. The bit stays when the joiner has left; the end then looks in vain, and so does
 // detach(), under the same lock.
 #pragma once
 

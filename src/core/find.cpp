@@ -151,7 +151,12 @@ namespace {
 bool is_left_to(Worker& victim, Worker& thief) {
   if (victim.deque.size() != 1) return false;
   const std::uint64_t points = victim.scheduling_points.load(std::memory_order_relaxed);
-  if (thief.seen_at == &victim && thief.seen_points == points) return false;
+  constexpr unsigned often = 64;  // then it is taken all the same: the thief shall not look for ever
+  const bool stands_still = thief.seen_at == &victim && thief.seen_points == points;
+  if (stands_still || ++thief.units_left == often) {
+    thief.units_left = 0;
+    return false;
+  }
   thief.seen_at = &victim;
   thief.seen_points = points;
   return true;
@@ -182,8 +187,7 @@ Unit* steal(Worker& thief, Worker& victim) {
 Found search(Worker& worker) {
   const Share* scope = scope_of(worker);
   const unsigned start = next_random(worker);
-  Found found =
-      for_each_worker(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
+  Found found = for_each_worker(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
   if (found) return found;
   return for_each_worker(start, [&](Worker& victim) -> Found {
     Unit* unit = nullptr;

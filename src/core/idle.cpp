@@ -138,9 +138,9 @@ bool Searching::exhausted() {
 
 void Searching::sleep() {
   Worker& worker = worker_;
-  const std::uint32_t parked = counted_                      ? Parked::for_any_work
+  const std::uint32_t parked = counted_                        ? Parked::for_any_work
                                : worker.scheduler() != nullptr ? Parked::for_its_pools
-                                                             : Parked::for_work_within;
+                                                               : Parked::for_work_within;
   worker.parked.store(parked, std::memory_order_release);
   runtime.sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
@@ -180,9 +180,8 @@ bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < runtime.
 
 bool some_unbound_awake() {
   bool some = false;
-  for_each_worker([&some](const Worker& worker) {
-    some = some || (is_awake(worker) && worker.root_unit.identity == nullptr);
-  });
+  for_each_worker(
+      [&some](const Worker& worker) { some = some || (is_awake(worker) && worker.root_unit.identity == nullptr); });
   return some;
 }
 

@@ -11,7 +11,8 @@ namespace weft::core {
 class Searching {
  public:
   explicit Searching(Worker& worker)
-      : worker_(worker), counted_(worker.lends_within.load(std::memory_order_relaxed) == nullptr && worker.scheduler() == nullptr) {}
+      : worker_(worker),
+        counted_(worker.lends_within.load(std::memory_order_relaxed) == nullptr && worker.scheduler() == nullptr) {}
 
   bool on() const { return on_; }
   void begin();

@@ -39,7 +39,7 @@ struct Runtime {
   alignas(base::cache_line) std::atomic<std::int32_t> searchers{0};  // awake, looking for work
   alignas(base::cache_line) std::atomic<unsigned> slots{0};          // used entries of `worker_at`
   std::atomic<unsigned> started{0};                                  // KLTs of weft's
-  std::atomic<int> roots{0};                // alive
+  std::atomic<int> roots{0};                                         // alive
   std::atomic<bool> main_has_ended{false};  // by pthread_exit: the process lives on with its threads
   std::atomic<unsigned> epoch{0};           // grows in each forked child
   std::atomic<Worker*> worker_at[most_worker_slots];

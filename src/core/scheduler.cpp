@@ -20,6 +20,7 @@
 #include "core/pool/pool.h"
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"
+#include "core/workers.h"
 #include "os/futex.h"
 
 namespace weft::core {
@@ -167,20 +168,16 @@ void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
   notify_pool(pool);
 }
 
-// Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own looks neither into
-// the deque nor into the inbox of its worker.
+// Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own
+// looks neither into the deque nor into the inbox of its worker.
 Worker& open_worker(Worker& worker) {
   const auto is_open = [](const Worker& candidate) {
     return candidate.own_scheduler.load(std::memory_order_acquire) == nullptr;
   };
   if (is_open(worker) || !has_custom_scheduler(worker)) [[likely]]
     return worker;
-  const unsigned slots = runtime.slots.load(std::memory_order_acquire);
-  for (unsigned index = 0; index < slots; ++index) {
-    Worker* other = runtime.worker_at[index].load(std::memory_order_acquire);
-    if (other != nullptr && is_open(*other)) return *other;
-  }
-  return worker;
+  Worker* other = find_worker(is_open);
+  return other != nullptr ? *other : worker;
 }
 
 }  // namespace
@@ -200,7 +197,8 @@ void put_ready(Worker& worker, Unit& unit) {
 }
 
 Unit* next_in_batch(Worker& worker, Technique technique) {
-  if (!worker.loops || is_over(worker) || (worker.scheduler() != nullptr && worker.scheduler()->is_custom())) return nullptr;
+  if (!worker.loops || is_over(worker) || (worker.scheduler() != nullptr && worker.scheduler()->is_custom()))
+    return nullptr;
   Unit* unit = next_ready(worker);
   if (unit == nullptr) return nullptr;
   if (unit->context == nullptr) settle_technique(worker, *unit);
@@ -282,9 +280,8 @@ void settle(Worker& worker, Unit& unit, Event event) {
       keep_identity(worker, unit);
       UnitState expected = UnitState::suspending;
       // acq_rel: publishes the saved context; sees what the resumer did before an early `ready`.
-      if (!unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel)) {
+      if (!unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel))
         put_ready(worker, unit);
-      }
       break;
     }
     case Event::parked:
@@ -362,17 +359,15 @@ void park_under(Worker& worker, Unit& unit, Spinlock& lock) {
 }
 
 void resume(Unit& unit) {
-  // Read before the exchange: afterwards the unit may run, and be gone.
-  const bool root = is_root(unit);
-  Worker* home = unit.worker;
-  const UnitState before = unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
-  if (root) {
+  if (is_root(unit)) {
+    Worker* home = unit.worker;
+    unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
     os::light_fence();
     wake(*home);
     return;
   }
-  if (before != UnitState::suspended) return;  // still on its stack: its worker will see
-  put_ready(worker_here(), unit);
+  // Else it is still on its stack, and its worker will see; it may run, and be gone.
+  if (make_ready(unit) == UnitState::suspended) put_ready(worker_here(), unit);
 }
 
 void resume_all(Unit* chain) {
@@ -537,8 +532,6 @@ void start(Unit& unit) {
   notify();
 }
 
-void schedule_worker(Worker& worker) {
-  schedule(worker, true);
-}
+void schedule_worker(Worker& worker) { schedule(worker, true); }
 
 }  // namespace weft::core

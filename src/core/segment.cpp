@@ -9,7 +9,8 @@
 namespace weft::core {
 
 const Stack* innermost_stack(const Unit& unit) {
-  const Stack* segment = is_root(unit) ? unit.worker->root_segment : (unit.stack != nullptr ? unit.stack->segment : nullptr);
+  const Stack* segment =
+      is_root(unit) ? unit.worker->root_segment : (unit.stack != nullptr ? unit.stack->segment : nullptr);
   return segment != nullptr ? segment : unit.stack;
 }
 
@@ -30,7 +31,7 @@ void call_on_segment(std::size_t size, void (*function)(void*), void* argument) 
   Stack* segment = this_worker()->stacks.take(size);
   place = segment;
   weft_context_call_on(segment->top(), function, argument);
-  place = before;  // the unit's or the root's own: the reference holds wherever it goes on
+  place = before;                       // the unit's or the root's own: the reference holds wherever it goes on
   this_worker()->stacks.give(segment);  // perhaps another worker by now
 }
 

@@ -63,8 +63,8 @@ StackCache::~StackCache() {
 }
 
 void panic_without_stack(std::size_t size) {
-  base::panic("no memory for a stack of %zu KiB; lower %s, or raise the limit on address space (ulimit -v)", size / 1024,
-              runtime.config.stack_setting);
+  base::panic("no memory for a stack of %zu KiB; lower %s, or raise the limit on address space (ulimit -v)",
+              size / 1024, runtime.config.stack_setting);
 }
 
 Stack* StackCache::take(std::size_t wanted) {

@@ -4,9 +4,9 @@
 // mapping, but up to 2 KiB below it, differently from stack to stack: else the parts that are in use would all compete
 // for the same few sets of the caches.
 //
-// Free stacks are kept by size (powers of two), each worker's in two magazines, arrays of addresses, which are exchanged
-// for full or empty ones from a depot that all share (J. Bonwick and J. Adams, "Magazines and Vmem", USENIX 2001). So a
-// free stack's own memory is not touched, and the depot's lock is taken once per many stacks.
+// Free stacks are kept by size (powers of two), each worker's in two magazines, arrays of addresses, which are
+// exchanged for full or empty ones from a depot that all share (J. Bonwick and J. Adams, "Magazines and Vmem", USENIX
+// 2001). So a free stack's own memory is not touched, and the depot's lock is taken once per many stacks.
 #pragma once
 
 #include <bit>
@@ -20,11 +20,11 @@ namespace weft::core {
 
 struct Stack {
   os::StackMemory memory;
-  void* fiber = nullptr;     // what a sanitizer knows it by
-  void* frames = nullptr;    // where the frames of the unit on it begin, as start_roc was told
-  Stack* segment = nullptr;  // where they go on, inside call_on_segment()
+  void* fiber = nullptr;        // what a sanitizer knows it by
+  void* frames = nullptr;       // where the frames of the unit on it begin, as start_roc was told
+  Stack* segment = nullptr;     // where they go on, inside call_on_segment()
   std::uint8_t size_class = 0;  // it has 2^size_class bytes, and some more
-  bool abandoned = false;    // SC: the scheduler that runs on it has been left by its unit (technique/sc.cpp)
+  bool abandoned = false;       // SC: the scheduler that runs on it has been left by its unit (technique/sc.cpp)
 
   /// One past the highest byte for the unit's frames and objects; 64-byte aligned.
   char* top() { return reinterpret_cast<char*>(this); }

@@ -59,15 +59,15 @@ enum class Technique : std::uint8_t {
 
 /// Unit::flags.
 enum UnitFlag : std::uint16_t {
-  free_standing = 1,  // created through core/create.h: its end is told by `waiters`, its descriptor is weft's
-  detached = 2,       // nobody joins it: frees itself
-  wants_identity = 4, // keeps thread-local storage of its own while it waits
-  cancelled = 8,      // somebody has asked it to end
-  own_memory = 16,    // its stack is the caller's memory
-  chosen = 32,        // its technique was chosen for it (core/technique/choice.h)
-  granted = 64,       // may go on: the next wait_for_grant() returns at once (core/create.h)
-  wants_grant = 128,  // waits for that
-  root_of_klt = 256,  // a KLT of the program: resumed only on itself
+  free_standing = 1,   // created through core/create.h: its end is told by `waiters`, its descriptor is weft's
+  detached = 2,        // nobody joins it: frees itself
+  wants_identity = 4,  // keeps thread-local storage of its own while it waits
+  cancelled = 8,       // somebody has asked it to end
+  own_memory = 16,     // its stack is the caller's memory
+  chosen = 32,         // its technique was chosen for it (core/technique/choice.h)
+  granted = 64,        // may go on: the next wait_for_grant() returns at once (core/create.h)
+  wants_grant = 128,   // waits for that
+  root_of_klt = 256,   // a KLT of the program: resumed only on itself
 };
 
 /// Two cache lines. A unit that is created, run and freed without any deviation touches only the first: the second
@@ -83,15 +83,15 @@ struct alignas(base::cache_line) Unit {
   std::uint16_t birth = 0;  // the index of the worker that created it
   void (*entry)(void*) = nullptr;
   void* argument = nullptr;
-  Stack* stack = nullptr;                // from its start on; earlier if bound at creation
-  std::atomic<Unit*> waiters{nullptr};   // of a free-standing unit: who joins it (core/create.h)
-  std::atomic<Pool*> pool{nullptr};      // where it goes when ready; nullptr: to the worker that makes it so
+  Stack* stack = nullptr;               // from its start on; earlier if bound at creation
+  std::atomic<Unit*> waiters{nullptr};  // of a free-standing unit: who joins it (core/create.h)
+  std::atomic<Pool*> pool{nullptr};     // where it goes when ready; nullptr: to the worker that makes it so
 
   base::Relaxed<Worker*> worker{nullptr};  // where it runs or ran last; of one that has never deviated: nowhere
-  os::Identity* identity = nullptr;  // what it owns at rung 3; else it runs on its worker's
-  void (*finished)(Unit*) = nullptr;  // on the scheduler's side, after it has left its stack
-  void* face = nullptr;               // what the face that made it hangs here
-  const Share* scope = nullptr;       // what it belongs to now; nullptr: to nothing in particular
+  os::Identity* identity = nullptr;        // what it owns at rung 3; else it runs on its worker's
+  void (*finished)(Unit*) = nullptr;       // on the scheduler's side, after it has left its stack
+  void* face = nullptr;                    // what the face that made it hangs here
+  const Share* scope = nullptr;            // what it belongs to now; nullptr: to nothing in particular
   base::Relaxed<const char*> name{nullptr};
   std::int32_t priority = 0;  // in a pool that knows priorities; higher runs first
   std::uint32_t deviations = 0;

@@ -4,8 +4,8 @@
 // for the memory of the last.
 //
 // Slabs are never given back, so anybody may look at all descriptors at any time, through members that are atomic
-// (base::Relaxed too); which are in use follows from what they say themselves (has_not_ended). No unit is noted anywhere
-// for that: creating, running and freeing them costs nothing more.
+// (base::Relaxed too); which are in use follows from what they say themselves (has_not_ended). No unit is noted
+// anywhere for that: creating, running and freeing them costs nothing more.
 #pragma once
 
 #include <atomic>

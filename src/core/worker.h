@@ -46,7 +46,7 @@ enum class WorkerUse : std::uint8_t {
 
 /// What `--report` adds up. Each worker counts its own; readers accept a slightly old value.
 struct Counters {
-  std::uint64_t units_started = 0;         // rung 1; in a sum only: what is not resumed of the scheduling points
+  std::uint64_t units_started = 0;  // rung 1; in a sum only: what is not resumed of the scheduling points
   std::uint64_t units_resumed = 0;
   std::uint64_t promoted_to_stack = 0;     // rung 2: first deviations
   std::uint64_t promoted_to_identity = 0;  // rung 3: suspended with an identity of its own
@@ -60,7 +60,7 @@ struct alignas(base::cache_line) Worker {
   void* scheduler_context = nullptr;
   weft_fp_control fp_control = 0;  // in that frame
   bool loops = false;              // that frame runs whatever is ready
-  void* frame_stack = nullptr;  // for sanitizers: the stack that frame lies on
+  void* frame_stack = nullptr;     // for sanitizers: the stack that frame lies on
   std::size_t frame_stack_size = 0;
   void* frame_fiber = nullptr;
   void* left_fiber = nullptr;
@@ -86,19 +86,20 @@ struct alignas(base::cache_line) Worker {
   Spinlock* parked_under = nullptr;   // what a unit that parks holds until it is off its stack
   void* root_extras = nullptr;        // of a root: its unit-local values
   unsigned in_hand = 0;               // units that a loop on this KLT has claimed and not started yet
-  const Worker* seen_at = nullptr;  // in its last search: who had a single unit,
-  std::uint64_t seen_points = 0;    // and at which of its scheduling points
-  unsigned turns = 0;    // units taken from its own pools
-  unsigned direct_switches = 0;  // of units to units
-  std::uint64_t last_turn = 0;  // when the oldest of them was last preferred
+  const Worker* seen_at = nullptr;    // in its last search: who had a single unit,
+  std::uint64_t seen_points = 0;      // and at which of its scheduling points
+  unsigned units_left = 0;            // how often it has left one
+  unsigned turns = 0;                 // units taken from its own pools
+  unsigned direct_switches = 0;       // of units to units
+  std::uint64_t last_turn = 0;        // when the oldest of them was last preferred
   bool turn_of_inbox = false;
   unsigned index = 0;
   std::uint32_t random = 1;
-  void* signal_stack = nullptr;  // of a root that had none
-  bool turn_put_off = false;     // of a root that has stepped aside: belongs to whoever has root_unit in hand
-  Unit root_unit;                // of a root: its continuation
-  Stack* root_segment = nullptr; // where its frames go on, inside call_on_segment()
-  void* face = nullptr;          // a face's own caches
+  void* signal_stack = nullptr;   // of a root that had none
+  bool turn_put_off = false;      // of a root that has stepped aside: belongs to whoever has root_unit in hand
+  Unit root_unit;                 // of a root: its continuation
+  Stack* root_segment = nullptr;  // where its frames go on, inside call_on_segment()
+  void* face = nullptr;           // a face's own caches
   Worker* next_unused = nullptr;
 
   // Shared from here on.
@@ -109,13 +110,13 @@ struct alignas(base::cache_line) Worker {
   std::atomic<int> klt{0};                          // the KLT that carries the worker
   std::atomic<bool> interrupt_sent{false};
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
-  std::atomic<bool> ends{false};  // somebody joins it (join_worker)
+  std::atomic<bool> ends{false};                   // somebody joins it (join_worker)
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
   std::atomic<WorkerUse> use{WorkerUse::none};
   std::atomic<bool> searches{false};  // for work, or has been told of some
-  bool spare = false;               // stands in for workers whose KLT sleeps in the kernel; rests otherwise
-  std::atomic<int> cpu{-1};         // that its KLT is bound to; -1: none
-  std::atomic<bool> active{false};  // a root inside weft, or a KLT of weft's that is awake
+  bool spare = false;                 // stands in for workers whose KLT sleeps in the kernel; rests otherwise
+  std::atomic<int> cpu{-1};           // that its KLT is bound to; -1: none
+  std::atomic<bool> active{false};    // a root inside weft, or a KLT of weft's that is awake
   alignas(base::cache_line) std::atomic<std::uint32_t> parked{Parked::awake};
   /// Of a root that waits: its KLT may run only what lies within it; nullptr: anything.
   std::atomic<const Share*> lends_within{nullptr};

@@ -19,7 +19,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, context);
   } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
-    struct sigaction fallback{};
+    struct sigaction fallback {};
     fallback.sa_handler = SIG_DFL;
     sigaction(signal, &fallback, nullptr);
     // A signal that somebody sent does not come again by itself.
@@ -32,7 +32,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
   if (info->si_code > 0 && reporter(info->si_addr)) {
-    struct sigaction fallback{};
+    struct sigaction fallback {};
     fallback.sa_handler = SIG_DFL;
     sigaction(signal, &fallback, nullptr);  // faults again on return, and ends as such a fault does
     return;
@@ -46,7 +46,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 void watch_for_stack_overflow(OverflowReporter function) {
   if (reporter != nullptr) return;
   reporter = function;
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);

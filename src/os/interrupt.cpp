@@ -112,9 +112,9 @@ bool install_interrupt(void (*arrived)(), void (*leave)()) {
   note_arrival = arrived;
   leave_code = leave;
   for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && signal_number == 0; --candidate) {
-    struct sigaction present{};
+    struct sigaction present {};
     if (sigaction(candidate, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) continue;
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigemptyset(&action.sa_mask);

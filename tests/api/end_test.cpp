@@ -17,10 +17,11 @@ class EndTest : public ApiTest {};
 TEST_P(WaitingTest, ExitsAtOnce) {
   Jobs jobs;
   std::atomic<int> came{0};
-  for (int i = 0; i < 20; ++i) jobs.start(GetParam(), [&] {
-    ++came;
-    weft_unit_exit();
-  });
+  for (int i = 0; i < 20; ++i)
+    jobs.start(GetParam(), [&] {
+      ++came;
+      weft_unit_exit();
+    });
   jobs.join();
   EXPECT_EQ(came, 20);
 }
@@ -29,11 +30,12 @@ TEST_P(WaitingTest, ExitsFromDeepDown) {
   Jobs jobs;
   std::atomic<int> came{0};
   std::atomic<int> returned{0};
-  for (int i = 0; i < 20; ++i) jobs.start(GetParam(), [&] {
-    ++came;
-    exit_deep(100);
-    ++returned;
-  });
+  for (int i = 0; i < 20; ++i)
+    jobs.start(GetParam(), [&] {
+      ++came;
+      exit_deep(100);
+      ++returned;
+    });
   jobs.join();
   EXPECT_EQ(came, 20);
   EXPECT_EQ(returned, 0);
@@ -50,11 +52,12 @@ TEST_P(WaitingTest, ManyExitFromDeepDown) {
 TEST_P(WaitingTest, ExitsAfterItHasDeviated) {
   Jobs jobs;
   std::atomic<int> came{0};
-  for (int i = 0; i < 20; ++i) jobs.start(GetParam(), [&] {
-    weft_yield();
-    ++came;
-    exit_deep(10);
-  });
+  for (int i = 0; i < 20; ++i)
+    jobs.start(GetParam(), [&] {
+      weft_yield();
+      ++came;
+      exit_deep(10);
+    });
   jobs.join();
   EXPECT_EQ(came, 20);
 }
@@ -227,10 +230,11 @@ TEST_P(TechniqueTest, NobodyNeedsToJoin) {
   Jobs jobs;
   std::atomic<unsigned> ran{0};
   const unsigned count = scaled(1000);
-  for (unsigned i = 0; i < count; ++i) jobs.start_detached(with(GetParam()), [&] {
-    pause_if_possible(GetParam());
-    ++ran;
-  });
+  for (unsigned i = 0; i < count; ++i)
+    jobs.start_detached(with(GetParam()), [&] {
+      pause_if_possible(GetParam());
+      ++ran;
+    });
   EXPECT_TRUE(eventually([&] { return ran == count; }));
 }
 

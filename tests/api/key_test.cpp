@@ -26,16 +26,17 @@ TEST_P(TechniqueTest, HasValuesOfItsOwn) {
   destroyed = 0;
   int ones[30];
   Jobs jobs;
-  for (int& one : ones) jobs.start(GetParam(), [&] {
-    one = 1;
-    EXPECT_EQ(value_of(key), nullptr);
-    EXPECT_EQ(weft_key_set(key, &one), WEFT_OK);
-    EXPECT_EQ(value_of(key), &one);
-    for (int i = 0; i < 3; ++i) {
-      pause_if_possible(GetParam());
+  for (int& one : ones)
+    jobs.start(GetParam(), [&] {
+      one = 1;
+      EXPECT_EQ(value_of(key), nullptr);
+      EXPECT_EQ(weft_key_set(key, &one), WEFT_OK);
       EXPECT_EQ(value_of(key), &one);
-    }
-  });
+      for (int i = 0; i < 3; ++i) {
+        pause_if_possible(GetParam());
+        EXPECT_EQ(value_of(key), &one);
+      }
+    });
   jobs.join();
   EXPECT_EQ(destroyed, 30);
   EXPECT_EQ(value_of(key), nullptr) << "the root has its own";
@@ -209,17 +210,18 @@ TEST_F(KeyTest, DestructorsMaySetValues) {
 
 TEST_F(KeyTest, AreMadeByManyAtOnce) {
   Jobs jobs;
-  for (int i = 0; i < 50; ++i) jobs.start(all_techniques[i % 13], [i] {
-    for (int round = 0; round < 20; ++round) {
-      weft_key key{};
-      ASSERT_EQ(weft_key_create(nullptr, &key), WEFT_OK);
-      EXPECT_EQ(value_of(key), nullptr);
-      EXPECT_EQ(weft_key_set(key, &key), WEFT_OK);
-      pause_if_possible(all_techniques[i % 13]);
-      EXPECT_EQ(value_of(key), &key);
-      EXPECT_EQ(weft_key_delete(key), WEFT_OK);
-    }
-  });
+  for (int i = 0; i < 50; ++i)
+    jobs.start(all_techniques[i % 13], [i] {
+      for (int round = 0; round < 20; ++round) {
+        weft_key key{};
+        ASSERT_EQ(weft_key_create(nullptr, &key), WEFT_OK);
+        EXPECT_EQ(value_of(key), nullptr);
+        EXPECT_EQ(weft_key_set(key, &key), WEFT_OK);
+        pause_if_possible(all_techniques[i % 13]);
+        EXPECT_EQ(value_of(key), &key);
+        EXPECT_EQ(weft_key_delete(key), WEFT_OK);
+      }
+    });
   jobs.join();
 }
 

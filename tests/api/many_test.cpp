@@ -12,10 +12,11 @@ TEST_F(ManyTest, TenThousandOfAllTechniques) {
   std::atomic<unsigned> ran{0};
   const unsigned count = scaled(10000);
   Jobs jobs;
-  for (unsigned i = 0; i < count; ++i) jobs.start(all_techniques[i % 13], [&, i] {
-    if (i % 5 == 0) pause_if_possible(all_techniques[i % 13]);
-    ++ran;
-  });
+  for (unsigned i = 0; i < count; ++i)
+    jobs.start(all_techniques[i % 13], [&, i] {
+      if (i % 5 == 0) pause_if_possible(all_techniques[i % 13]);
+      ++ran;
+    });
   jobs.join();
   EXPECT_EQ(ran, count);
 }
@@ -58,13 +59,14 @@ TEST_P(WaitingTest, DeviatingUnitsEndElsewhere) {
   Jobs jobs;
   std::atomic<unsigned> moved{0};
   const unsigned count = scaled(500);
-  for (unsigned i = 0; i < count; ++i) jobs.start(with(GetParam(), first), [&] {
-    weft_yield();
-    EXPECT_EQ(weft_worker_self(), one.get());
-    EXPECT_EQ(weft_unit_migrate(weft_unit_self(), second), WEFT_OK);
-    weft_yield();
-    if (weft_worker_self() == other.get()) ++moved;
-  });
+  for (unsigned i = 0; i < count; ++i)
+    jobs.start(with(GetParam(), first), [&] {
+      weft_yield();
+      EXPECT_EQ(weft_worker_self(), one.get());
+      EXPECT_EQ(weft_unit_migrate(weft_unit_self(), second), WEFT_OK);
+      weft_yield();
+      if (weft_worker_self() == other.get()) ++moved;
+    });
   jobs.join();
   EXPECT_EQ(moved, count);
 }
@@ -95,10 +97,11 @@ TEST_P(WaitingTest, DeviatingUnitsAreStolen) {
   Jobs jobs;
   std::atomic<unsigned> ran{0};
   const unsigned count = scaled(500);
-  for (unsigned i = 0; i < count; ++i) jobs.start(GetParam(), [&] {
-    for (int step = 0; step < 10; ++step) weft_yield();
-    ++ran;
-  });
+  for (unsigned i = 0; i < count; ++i)
+    jobs.start(GetParam(), [&] {
+      for (int step = 0; step < 10; ++step) weft_yield();
+      ++ran;
+    });
   jobs.join();
   EXPECT_EQ(ran, count);
 }
@@ -109,10 +112,11 @@ TEST_F(ManyTest, AllTechniquesInOnePool) {
   Jobs jobs;
   std::atomic<unsigned> ran{0};
   const unsigned count = scaled(3900);
-  for (unsigned i = 0; i < count; ++i) jobs.start(with(all_techniques[i % 13], pool), [&, i] {
-    if (i % 3 == 0 && may_wait(all_techniques[i % 13])) weft_sleep(1);
-    ++ran;
-  });
+  for (unsigned i = 0; i < count; ++i)
+    jobs.start(with(all_techniques[i % 13], pool), [&, i] {
+      if (i % 3 == 0 && may_wait(all_techniques[i % 13])) weft_sleep(1);
+      ++ran;
+    });
   jobs.join();
   EXPECT_EQ(ran, count);
 }

@@ -19,12 +19,13 @@ class NestTest : public ::testing::TestWithParam<Pair> {
 TEST_P(NestTest, CreatesAndJoins) {
   std::atomic<int> ran{0};
   Jobs jobs;
-  for (int i = 0; i < 5; ++i) jobs.start(outer(), [&] {
-    Jobs children;
-    for (int k = 0; k < 3; ++k) children.start(inner(), [&] { ++ran; });
-    children.join();
-    ++ran;
-  });
+  for (int i = 0; i < 5; ++i)
+    jobs.start(outer(), [&] {
+      Jobs children;
+      for (int k = 0; k < 3; ++k) children.start(inner(), [&] { ++ran; });
+      children.join();
+      ++ran;
+    });
   jobs.join();
   EXPECT_EQ(ran, 5 * 4);
 }
@@ -32,16 +33,18 @@ TEST_P(NestTest, CreatesAndJoins) {
 TEST_P(NestTest, CreatesThoseThatWait) {
   std::atomic<int> ran{0};
   Jobs jobs;
-  for (int i = 0; i < 5; ++i) jobs.start(outer(), [&] {
-    Jobs children;
-    for (int k = 0; k < 3; ++k) children.start(inner(), [&, k] {
-      for (int step = 0; step < k; ++step) pause_if_possible(inner());
+  for (int i = 0; i < 5; ++i)
+    jobs.start(outer(), [&] {
+      Jobs children;
+      for (int k = 0; k < 3; ++k)
+        children.start(inner(), [&, k] {
+          for (int step = 0; step < k; ++step) pause_if_possible(inner());
+          ++ran;
+        });
+      weft_yield();
+      children.join();
       ++ran;
     });
-    weft_yield();
-    children.join();
-    ++ran;
-  });
   jobs.join();
   EXPECT_EQ(ran, 5 * 4);
 }
@@ -49,35 +52,37 @@ TEST_P(NestTest, CreatesThoseThatWait) {
 // What a unit sees of itself before and after a child that it has created.
 TEST_P(NestTest, TheCreatorGoesOnAsItWas) {
   Jobs jobs;
-  for (int i = 0; i < 5; ++i) jobs.start(outer(), [&] {
-    weft_unit* self = weft_unit_self();
-    volatile int on_stack = 41;
-    weft_unit* child = nullptr;
-    {
-      Jobs children;
-      child = children.start(inner(), [&] {
-        EXPECT_NE(weft_unit_self(), self);
-        pause_if_possible(inner());
-        EXPECT_NE(weft_unit_self(), self);
-      });
+  for (int i = 0; i < 5; ++i)
+    jobs.start(outer(), [&] {
+      weft_unit* self = weft_unit_self();
+      volatile int on_stack = 41;
+      weft_unit* child = nullptr;
+      {
+        Jobs children;
+        child = children.start(inner(), [&] {
+          EXPECT_NE(weft_unit_self(), self);
+          pause_if_possible(inner());
+          EXPECT_NE(weft_unit_self(), self);
+        });
+        EXPECT_EQ(weft_unit_self(), self);
+        EXPECT_EQ(weft_unit_state(self), WEFT_RUNNING);
+        EXPECT_EQ(on_stack, 41);
+      }
       EXPECT_EQ(weft_unit_self(), self);
-      EXPECT_EQ(weft_unit_state(self), WEFT_RUNNING);
-      EXPECT_EQ(on_stack, 41);
-    }
-    EXPECT_EQ(weft_unit_self(), self);
-    EXPECT_NE(child, self);
-  });
+      EXPECT_NE(child, self);
+    });
   jobs.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , NestTest,
-    ::testing::Combine(::testing::Values(WEFT_AUTO, WEFT_FULL, WEFT_FULL_L, WEFT_ROC, WEFT_ROC_L, WEFT_SS, WEFT_SS_L,
-                                         WEFT_SC, WEFT_C_FULL, WEFT_C_FULL_E, WEFT_C_ROC, WEFT_C_ROC_E),
-                       ::testing::ValuesIn(all_techniques)),
-    [](const ::testing::TestParamInfo<Pair>& instance) {
-      return plain_name(std::get<0>(instance.param)) + "With" + plain_name(std::get<1>(instance.param));
-    });
+INSTANTIATE_TEST_SUITE_P(, NestTest,
+                         ::testing::Combine(::testing::Values(WEFT_AUTO, WEFT_FULL, WEFT_FULL_L, WEFT_ROC, WEFT_ROC_L,
+                                                              WEFT_SS, WEFT_SS_L, WEFT_SC, WEFT_C_FULL, WEFT_C_FULL_E,
+                                                              WEFT_C_ROC, WEFT_C_ROC_E),
+                                            ::testing::ValuesIn(all_techniques)),
+                         [](const ::testing::TestParamInfo<Pair>& instance) {
+                           return plain_name(std::get<0>(instance.param)) + "With" +
+                                  plain_name(std::get<1>(instance.param));
+                         });
 
 // A creator that was stolen and waits comes into its child's deque again when the child resumes it. The child
 // took that for a creator that nobody had touched, and returned into frames that were gone.
@@ -164,11 +169,12 @@ TEST(NestMixed, GoesDownThroughAll) {
     Jobs jobs;
     weft_technique technique = all_techniques[depth % 13];
     if (!may_wait(technique)) technique = WEFT_ROC;
-    for (int i = 0; i < 2; ++i) jobs.start(technique, [&] {
-      weft_yield();
-      down(depth - 1);
-      ++ended;
-    });
+    for (int i = 0; i < 2; ++i)
+      jobs.start(technique, [&] {
+        weft_yield();
+        down(depth - 1);
+        ++ended;
+      });
   };
   down(8);
   EXPECT_EQ(ended, 510);

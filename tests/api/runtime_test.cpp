@@ -39,12 +39,13 @@ TEST(Runtime, StartsAgain) {
 
 TEST(Runtime, IsCountedByThreadsAtOnce) {
   std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) threads.emplace_back([] {
-    for (int round = 0; round < 50; ++round) {
-      EXPECT_EQ(weft_init(), WEFT_OK);
-      EXPECT_EQ(weft_finalize(), WEFT_OK);
-    }
-  });
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([] {
+      for (int round = 0; round < 50; ++round) {
+        EXPECT_EQ(weft_init(), WEFT_OK);
+        EXPECT_EQ(weft_finalize(), WEFT_OK);
+      }
+    });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(weft_finalize(), WEFT_ERR_UNINITIALISED);
 }

@@ -26,17 +26,18 @@ TEST_P(KindTest, RunsOnAWorkerOfItsOwn) {
   OwnWorker worker(kind(), {pool});
   Jobs jobs;
   std::atomic<int> ran{0};
-  for (int i = 0; i < 50; ++i) jobs.start(with(technique(), pool), [&] {
-    // A child-first unit begins on its creator's worker.
-    if (!child_first(technique())) {
-      EXPECT_EQ(weft_worker_self(), worker.get());
-    }
-    pause_if_possible(technique());
-    if (may_wait(technique())) {
-      EXPECT_EQ(weft_worker_self(), worker.get());
-    }
-    ++ran;
-  });
+  for (int i = 0; i < 50; ++i)
+    jobs.start(with(technique(), pool), [&] {
+      // A child-first unit begins on its creator's worker.
+      if (!child_first(technique())) {
+        EXPECT_EQ(weft_worker_self(), worker.get());
+      }
+      pause_if_possible(technique());
+      if (may_wait(technique())) {
+        EXPECT_EQ(weft_worker_self(), worker.get());
+      }
+      ++ran;
+    });
   jobs.join();
   EXPECT_EQ(ran, 50);
 }
@@ -48,12 +49,13 @@ TEST_P(KindTest, RunsOnTheRoot) {
   Jobs jobs;
   int ran = 0;
   weft_worker* const self = weft_worker_self();
-  for (int i = 0; i < 50; ++i) jobs.start(with(technique(), i % 3 == 0 ? second : first), [&] {
-    EXPECT_EQ(weft_worker_self(), self);
-    if (may_wait(technique())) weft_sleep(1000);
-    EXPECT_EQ(weft_worker_self(), self);
-    ++ran;  // by one worker only
-  });
+  for (int i = 0; i < 50; ++i)
+    jobs.start(with(technique(), i % 3 == 0 ? second : first), [&] {
+      EXPECT_EQ(weft_worker_self(), self);
+      if (may_wait(technique())) weft_sleep(1000);
+      EXPECT_EQ(weft_worker_self(), self);
+      ++ran;  // by one worker only
+    });
   jobs.join();
   EXPECT_EQ(ran, 50);
 }
@@ -65,10 +67,11 @@ TEST_P(KindTest, RunsUnitsThatCreateUnits) {
   std::atomic<int> ran{0};
   jobs.start(with(WEFT_ROC_L, pool), [&] {
     Jobs children;
-    for (int i = 0; i < 10; ++i) children.start(with(technique(), pool), [&] {
-      pause_if_possible(technique());
-      ++ran;
-    });
+    for (int i = 0; i < 10; ++i)
+      children.start(with(technique(), pool), [&] {
+        pause_if_possible(technique());
+        ++ran;
+      });
     children.join();
   });
   jobs.join();
@@ -80,7 +83,8 @@ std::string kind_name(const ::testing::TestParamInfo<std::tuple<weft_scheduler_k
   return names[std::get<0>(instance.param)] + plain_name(std::get<1>(instance.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(, KindTest, ::testing::Combine(::testing::ValuesIn(kinds), ::testing::ValuesIn(all_techniques)),
+INSTANTIATE_TEST_SUITE_P(, KindTest,
+                         ::testing::Combine(::testing::ValuesIn(kinds), ::testing::ValuesIn(all_techniques)),
                          kind_name);
 
 TEST_F(SchedulerTest, TheFirstPoolComesFirst) {
@@ -130,9 +134,10 @@ TEST_F(SchedulerTest, OneStealsFromAnother) {
       while (!go && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
       EXPECT_TRUE(go);
     });
-    for (int i = 0; i < 10; ++i) jobs.start(with(WEFT_ROC_L, first), [&] {
-      if (++ran == 10) go = true;
-    });
+    for (int i = 0; i < 10; ++i)
+      jobs.start(with(WEFT_ROC_L, first), [&] {
+        if (++ran == 10) go = true;
+      });
     jobs.join();
   }
   for (int i = 0; i < 2; ++i) {
@@ -185,13 +190,14 @@ TEST_P(TechniqueTest, RunsUnderACustomSchedulerOnAWorker) {
   OwnWorker worker(run_pools, &entered, true, {pool});
   Jobs jobs;
   std::atomic<int> ran{0};
-  for (int i = 0; i < 50; ++i) jobs.start(with(GetParam(), pool), [&] {
-    pause_if_possible(GetParam());
-    if (may_wait(GetParam())) {
-      EXPECT_EQ(weft_worker_self(), worker.get());
-    }
-    ++ran;
-  });
+  for (int i = 0; i < 50; ++i)
+    jobs.start(with(GetParam(), pool), [&] {
+      pause_if_possible(GetParam());
+      if (may_wait(GetParam())) {
+        EXPECT_EQ(weft_worker_self(), worker.get());
+      }
+      ++ran;
+    });
   jobs.join();
   EXPECT_EQ(ran, 50);
   worker.join();
@@ -204,10 +210,11 @@ TEST_P(TechniqueTest, RunsUnderACustomSchedulerOnTheRoot) {
   OwnScheduler own(run_pools, &entered, true, {pool});
   Jobs jobs;
   int ran = 0;
-  for (int i = 0; i < 50; ++i) jobs.start(with(GetParam(), pool), [&] {
-    pause_if_possible(GetParam());
-    ++ran;
-  });
+  for (int i = 0; i < 50; ++i)
+    jobs.start(with(GetParam(), pool), [&] {
+      pause_if_possible(GetParam());
+      ++ran;
+    });
   jobs.join();
   EXPECT_EQ(ran, 50);
   if (!child_first(GetParam())) {
@@ -251,7 +258,8 @@ TEST_F(SchedulerTest, AutoHeedsTheScheduler) {
     ASSERT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_OK);
     ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
     const weft_technique technique = weft_unit_technique(unit);
-    EXPECT_TRUE(technique != WEFT_SC && technique != WEFT_SS && technique != WEFT_SS_L) << weft_technique_name(technique);
+    EXPECT_TRUE(technique != WEFT_SC && technique != WEFT_SS && technique != WEFT_SS_L)
+        << weft_technique_name(technique);
     ASSERT_EQ(weft_unit_free(unit), WEFT_OK);
     if (HasFailure()) break;
   }
@@ -303,10 +311,11 @@ TEST_F(SchedulerTest, IsStackedInAPool) {
     {
       Jobs jobs;
       int ran = 0;
-      for (int i = 0; i < 130; ++i) jobs.start(with(all_techniques[i % 13], inner), [&, i] {
-        pause_if_possible(all_techniques[i % 13]);
-        ++ran;
-      });
+      for (int i = 0; i < 130; ++i)
+        jobs.start(with(all_techniques[i % 13], inner), [&, i] {
+          pause_if_possible(all_techniques[i % 13]);
+          ++ran;
+        });
       EXPECT_EQ(weft_scheduler_push(outer, scheduler), WEFT_OK);
       EXPECT_EQ(weft_pool_size(outer), 1U);
       EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_ERR_STATE) << "it stands in a pool";
@@ -316,7 +325,8 @@ TEST_F(SchedulerTest, IsStackedInAPool) {
     EXPECT_TRUE(eventually([&] {
       weft_sleep(100000);
       return weft_scheduler_free(scheduler) == WEFT_OK;
-    })) << "kind " << kind;
+    })) << "kind "
+        << kind;
     EXPECT_EQ(weft_pool_free(inner), WEFT_OK);
   }
 }
@@ -331,10 +341,11 @@ TEST_F(SchedulerTest, TheUsersOwnIsStackedInAPool) {
   for (unsigned round = 1; round <= 3; ++round) {
     Jobs jobs;
     int ran = 0;
-    for (int i = 0; i < 50; ++i) jobs.start(with(WEFT_ROC_L, inner), [&] {
-      weft_yield();
-      ++ran;
-    });
+    for (int i = 0; i < 50; ++i)
+      jobs.start(with(WEFT_ROC_L, inner), [&] {
+        weft_yield();
+        ++ran;
+      });
     EXPECT_EQ(weft_scheduler_push(outer, scheduler), WEFT_OK);
     jobs.join();
     EXPECT_EQ(ran, 50);
@@ -358,10 +369,11 @@ TEST_F(SchedulerTest, IsStackedOnTheStacked) {
     OwnWorker worker(WEFT_BASIC_WAIT, {pools[0]});
     Jobs jobs;
     std::atomic<int> ran{0};
-    for (int i = 0; i < 20; ++i) jobs.start(with(WEFT_ROC_L, pools[2]), [&] {
-      weft_yield();
-      ++ran;
-    });
+    for (int i = 0; i < 20; ++i)
+      jobs.start(with(WEFT_ROC_L, pools[2]), [&] {
+        weft_yield();
+        ++ran;
+      });
     EXPECT_EQ(weft_scheduler_push(pools[1], top), WEFT_OK);
     EXPECT_EQ(weft_scheduler_push(pools[0], middle), WEFT_OK);
     jobs.join();
@@ -373,7 +385,8 @@ TEST_F(SchedulerTest, IsStackedOnTheStacked) {
   EXPECT_EQ(weft_pool_free(pools[2]), WEFT_OK);
 }
 
-// A scheduler of the user's own sees its pools and nothing else: what is resumed there must not be left with its worker.
+// A scheduler of the user's own sees its pools and nothing else: what is resumed there must not be left with its
+// worker.
 TEST_P(WaitingTest, IsResumedUnderASchedulerOfTheUsersOwn) {
   weft_pool* pool = make_pool();
   OwnWorker worker(run_pools, nullptr, true, {pool});
@@ -391,11 +404,12 @@ TEST_P(WaitingTest, IsWokenUnderASchedulerOfTheUsersOwn) {
   OwnWorker worker(run_pools, nullptr, true, {pool});
   weft_latch latch = WEFT_LATCH_INIT(1);
   Jobs jobs;
-  for (int i = 0; i < 3; ++i) jobs.start(with(GetParam(), pool), [&] {
-    EXPECT_EQ(weft_unit_migrate(weft_unit_self(), nullptr), WEFT_OK);
-    EXPECT_EQ(weft_latch_wait(&latch), WEFT_OK);
-    EXPECT_EQ(weft_yield(), WEFT_OK);
-  });
+  for (int i = 0; i < 3; ++i)
+    jobs.start(with(GetParam(), pool), [&] {
+      EXPECT_EQ(weft_unit_migrate(weft_unit_self(), nullptr), WEFT_OK);
+      EXPECT_EQ(weft_latch_wait(&latch), WEFT_OK);
+      EXPECT_EQ(weft_yield(), WEFT_OK);
+    });
   jobs.start(with(WEFT_ROC_L, pool), [&] { EXPECT_EQ(weft_latch_count_down(&latch, 1), WEFT_OK); });
   jobs.join();
 }
@@ -406,11 +420,12 @@ TEST_P(WaitingTest, ComesBackIntoAPoolOfOneProducer) {
     weft_pool* pool = make_pool(order, WEFT_SPSC);
     OwnWorker worker(run_pools, nullptr, true, {pool});
     Jobs jobs;
-    for (int i = 0; i < 5; ++i) jobs.start(with(GetParam(), pool), [&] {
-      EXPECT_EQ(weft_yield(), WEFT_OK);
-      EXPECT_EQ(weft_sleep(1000), WEFT_OK);
-      EXPECT_EQ(weft_worker_self(), worker.get());
-    });
+    for (int i = 0; i < 5; ++i)
+      jobs.start(with(GetParam(), pool), [&] {
+        EXPECT_EQ(weft_yield(), WEFT_OK);
+        EXPECT_EQ(weft_sleep(1000), WEFT_OK);
+        EXPECT_EQ(weft_worker_self(), worker.get());
+      });
     jobs.join();
   }
 }

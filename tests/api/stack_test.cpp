@@ -78,12 +78,13 @@ TEST_P(WaitingTest, HasTheStackItAskedFor) {
     attr.stack_size = size;
     Jobs jobs;
     std::atomic<int> ended{0};
-    for (int i = 0; i < 3; ++i) jobs.start(attr, [&] {
-      use(size / 2);
-      weft_yield();
-      use(size / 2);
-      ++ended;
-    });
+    for (int i = 0; i < 3; ++i)
+      jobs.start(attr, [&] {
+        use(size / 2);
+        weft_yield();
+        use(size / 2);
+        ++ended;
+      });
     jobs.join();
     EXPECT_EQ(ended, 3);
   }
@@ -101,7 +102,9 @@ TEST_F(StackTest, SizesThatMakeNoSense) {
   attr = with(WEFT_SC);
   attr.stack_size = 1UL << 20U;
   EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT);
-  EXPECT_EQ(weft_unit_create_many(1, [](void*) {}, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_unit_create_many(
+                1, [](void*) {}, nullptr, &attr, &unit),
+            WEFT_ERR_ARGUMENT);
   static char own[65536];
   attr.stack = own;
   attr.stack_size = sizeof own;
@@ -109,7 +112,9 @@ TEST_F(StackTest, SizesThatMakeNoSense) {
   // One piece of memory is no stack for two.
   attr.technique = WEFT_ROC_L;
   weft_unit* units[2] = {nullptr, nullptr};
-  EXPECT_EQ(weft_unit_create_many(2, [](void*) {}, nullptr, &attr, units), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_unit_create_many(
+                2, [](void*) {}, nullptr, &attr, units),
+            WEFT_ERR_ARGUMENT);
   attr = with(WEFT_ROC_L);
   attr.stack_size = SIZE_MAX - 100;
   const int error = weft_unit_create([](void*) {}, nullptr, &attr, &unit);
@@ -167,23 +172,24 @@ TEST_P(WaitingTest, HasThreadLocalStorageOfItsOwn) {
   attr.flags = WEFT_OWN_TLS;
   Jobs jobs;
   number = -5;
-  for (int i = 0; i < 40; ++i) jobs.start(attr, [i] {
-    *where_number_is() = i;
-    *where_zeroed_is() = static_cast<std::uint64_t>(i);
-    *where_errno_is() = 100 + i;
-    const int* place = where_number_is();
-    for (int step = 0; step < 20; ++step) {
-      if (step % 5 == 4)
-        EXPECT_EQ(weft_sleep(1000), WEFT_OK);
-      else
-        EXPECT_EQ(weft_yield(), WEFT_OK);
-      EXPECT_EQ(*where_number_is(), i);
-      EXPECT_EQ(*where_zeroed_is(), static_cast<std::uint64_t>(i));
-      EXPECT_EQ(*where_errno_is(), 100 + i);
-      EXPECT_EQ(where_number_is(), place);
+  for (int i = 0; i < 40; ++i)
+    jobs.start(attr, [i] {
+      *where_number_is() = i;
+      *where_zeroed_is() = static_cast<std::uint64_t>(i);
       *where_errno_is() = 100 + i;
-    }
-  });
+      const int* place = where_number_is();
+      for (int step = 0; step < 20; ++step) {
+        if (step % 5 == 4)
+          EXPECT_EQ(weft_sleep(1000), WEFT_OK);
+        else
+          EXPECT_EQ(weft_yield(), WEFT_OK);
+        EXPECT_EQ(*where_number_is(), i);
+        EXPECT_EQ(*where_zeroed_is(), static_cast<std::uint64_t>(i));
+        EXPECT_EQ(*where_errno_is(), 100 + i);
+        EXPECT_EQ(where_number_is(), place);
+        *where_errno_is() = 100 + i;
+      }
+    });
   jobs.join();
   EXPECT_EQ(number, -5) << "the root's own is untouched";
   number = 17;

@@ -115,7 +115,8 @@ OwnScheduler::OwnScheduler(weft_scheduler_kind kind, const std::vector<weft_pool
 OwnScheduler::OwnScheduler(void (*run)(weft_scheduler*, void*), void* data, bool stateless,
                            const std::vector<weft_pool*>& pools)
     : pools_(pools) {
-  EXPECT_EQ(weft_scheduler_create_custom(run, data, stateless ? 1 : 0, pools.size(), pools.data(), &scheduler_), WEFT_OK);
+  EXPECT_EQ(weft_scheduler_create_custom(run, data, stateless ? 1 : 0, pools.size(), pools.data(), &scheduler_),
+            WEFT_OK);
   put_in();
 }
 
@@ -136,7 +137,8 @@ OwnWorker::OwnWorker(weft_scheduler_kind kind, const std::vector<weft_pool*>& po
 OwnWorker::OwnWorker(void (*run)(weft_scheduler*, void*), void* data, bool stateless,
                      const std::vector<weft_pool*>& pools)
     : pools_(pools) {
-  EXPECT_EQ(weft_scheduler_create_custom(run, data, stateless ? 1 : 0, pools.size(), pools.data(), &scheduler_), WEFT_OK);
+  EXPECT_EQ(weft_scheduler_create_custom(run, data, stateless ? 1 : 0, pools.size(), pools.data(), &scheduler_),
+            WEFT_OK);
   EXPECT_EQ(weft_worker_create(scheduler_, &worker_), WEFT_OK);
 }
 
@@ -160,7 +162,8 @@ long status_value(const char* key) {
   long value = -1;
   const std::size_t length = std::strlen(key);
   while (value < 0 && std::fgets(line, sizeof line, file) != nullptr)
-    if (std::strncmp(line, key, length) == 0 && line[length] == ':') value = std::strtol(line + length + 1, nullptr, 10);
+    if (std::strncmp(line, key, length) == 0 && line[length] == ':')
+      value = std::strtol(line + length + 1, nullptr, 10);
   std::fclose(file);
   return value;
 }

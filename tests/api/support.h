@@ -41,7 +41,9 @@ inline constexpr weft_technique all_techniques[] = {
 };
 inline bool may_wait(weft_technique technique) { return technique != WEFT_STACKLESS; }
 inline bool child_first(weft_technique technique) { return technique >= WEFT_C_FULL; }
-inline bool on_schedulers_stack(weft_technique technique) { return technique == WEFT_SC || technique == WEFT_STACKLESS; }
+inline bool on_schedulers_stack(weft_technique technique) {
+  return technique == WEFT_SC || technique == WEFT_STACKLESS;
+}
 
 /// "CFullE" for WEFT_C_FULL_E: what may stand in the name of a test.
 std::string plain_name(weft_technique technique);
@@ -68,7 +70,9 @@ class Jobs {
   ~Jobs() { join(); }
 
   weft_unit* start(const weft_unit_attr& attr, std::function<void()> body);
-  weft_unit* start(weft_technique technique, std::function<void()> body) { return start(with(technique), std::move(body)); }
+  weft_unit* start(weft_technique technique, std::function<void()> body) {
+    return start(with(technique), std::move(body));
+  }
   /// One that nobody joins; the closure lives as long as this.
   void start_detached(const weft_unit_attr& attr, std::function<void()> body);
   /// Keeps a closure for a test that creates the unit itself: run(kept) calls it.
@@ -143,11 +147,11 @@ class WaitingTest : public TechniqueTest {};
 
 #define WEFT_INSTANTIATE_TECHNIQUES(suite) \
   INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(::weft::test::all_techniques), ::weft::test::technique_name)
-#define WEFT_INSTANTIATE_WAITING(suite)                                                                        \
-  INSTANTIATE_TEST_SUITE_P(, suite,                                                                            \
-                           ::testing::Values(WEFT_AUTO, WEFT_FULL, WEFT_FULL_L, WEFT_ROC, WEFT_ROC_L, WEFT_SS, \
-                                             WEFT_SS_L, WEFT_SC, WEFT_C_FULL, WEFT_C_FULL_E, WEFT_C_ROC,       \
-                                             WEFT_C_ROC_E),                                                    \
-                           ::weft::test::technique_name)
+#define WEFT_INSTANTIATE_WAITING(suite)                                                                       \
+  INSTANTIATE_TEST_SUITE_P(                                                                                   \
+      , suite,                                                                                                \
+      ::testing::Values(WEFT_AUTO, WEFT_FULL, WEFT_FULL_L, WEFT_ROC, WEFT_ROC_L, WEFT_SS, WEFT_SS_L, WEFT_SC, \
+                        WEFT_C_FULL, WEFT_C_FULL_E, WEFT_C_ROC, WEFT_C_ROC_E),                                \
+      ::weft::test::technique_name)
 
 }  // namespace weft::test

@@ -16,7 +16,8 @@ bool waits(const weft_unit* unit) { return weft_unit_state(unit) == WEFT_SUSPEND
 
 std::uint64_t now() {
   return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 }
 
 // How often the unit has left its worker.
@@ -126,9 +127,8 @@ TEST_F(TimedJoinTest, OfAPrivatePoolOnlyOnItsWorker) {
 TEST_F(TimedJoinTest, DoesNotPoll) {
   Jobs jobs;
   weft_unit* unit = jobs.start(WEFT_ROC_L, [] { weft_suspend(); });
-  weft_unit* joiner = jobs.start(WEFT_FULL, [&] {
-    EXPECT_EQ(weft_unit_timed_join(unit, 30 * millisecond), WEFT_ERR_TIMEOUT);
-  });
+  weft_unit* joiner =
+      jobs.start(WEFT_FULL, [&] { EXPECT_EQ(weft_unit_timed_join(unit, 30 * millisecond), WEFT_ERR_TIMEOUT); });
   EXPECT_EQ(weft_unit_join(joiner), WEFT_OK);
   EXPECT_EQ(deviations_of(joiner), 1U);
   EXPECT_EQ(weft_resume(unit), WEFT_OK);
@@ -150,9 +150,8 @@ TEST_F(TimedJoinTest, OneThatWasNotJoinedInTimeIsDetached) {
     });
     ASSERT_EQ(weft_unit_create(Jobs::run, body, &attr, &unit), WEFT_OK);
     EXPECT_EQ(weft_unit_timed_join(unit, millisecond), WEFT_ERR_TIMEOUT);
-    weft_unit* joiner = jobs.start(WEFT_ROC_L, [&] {
-      EXPECT_EQ(weft_unit_timed_join(unit, 20 * millisecond), WEFT_ERR_TIMEOUT);
-    });
+    weft_unit* joiner =
+        jobs.start(WEFT_ROC_L, [&] { EXPECT_EQ(weft_unit_timed_join(unit, 20 * millisecond), WEFT_ERR_TIMEOUT); });
     EXPECT_TRUE(eventually([&] { return waits(joiner); }));
     EXPECT_EQ(weft_unit_detach(unit), WEFT_ERR_STATE) << "somebody joins it";
     EXPECT_EQ(weft_unit_join(joiner), WEFT_OK);
@@ -176,9 +175,10 @@ TEST_F(TimedJoinTest, OneThatWasNotJoinedInTimeIsRevived) {
     EXPECT_EQ(runs, round);
     if (round == 20) break;
     EXPECT_EQ(weft_unit_revive(unit, Jobs::run, jobs.keep([&] {
-      weft_suspend();
-      ++runs;
-    })), WEFT_OK);
+                weft_suspend();
+                ++runs;
+              })),
+              WEFT_OK);
   }
 }
 
@@ -218,7 +218,8 @@ TEST_P(WaitingTest, IsJoinedByManyWithAndWithoutLimits) {
   EXPECT_EQ(joined, 2 * 12 + 2 + 1);
 }
 
-// The limits are about as long as the unit takes: end and timer come at the same moment, and each joiner comes back once.
+// The limits are about as long as the unit takes: end and timer come at the same moment, and each joiner comes back
+// once.
 TEST_P(WaitingTest, EndsWhenTheTimeIsOver) {
   const unsigned rounds = scaled(200);
   std::atomic<unsigned> in_time{0};

@@ -13,8 +13,8 @@ TEST_P(TechniqueTest, RunsWithItsArgument) {
   std::atomic<int> ran{0};
   const weft_unit_attr attr = with(GetParam());
   weft_unit* unit = nullptr;
-  ASSERT_EQ(weft_unit_create([](void* argument) { static_cast<std::atomic<int>*>(argument)->fetch_add(1); }, &ran, &attr,
-                             &unit),
+  ASSERT_EQ(weft_unit_create([](void* argument) { static_cast<std::atomic<int>*>(argument)->fetch_add(1); }, &ran,
+                             &attr, &unit),
             WEFT_OK);
   ASSERT_NE(unit, nullptr);
   EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
@@ -73,8 +73,8 @@ TEST_P(TechniqueTest, CreatesMany) {
   std::vector<weft_unit*> units(count);
   const weft_unit_attr attr = with(GetParam());
   const int error = weft_unit_create_many(
-      count, [](void* argument) { static_cast<std::atomic<unsigned>*>(argument)->fetch_add(1); }, arguments.data(), &attr,
-      units.data());
+      count, [](void* argument) { static_cast<std::atomic<unsigned>*>(argument)->fetch_add(1); }, arguments.data(),
+      &attr, units.data());
   if (child_first(GetParam())) {
     EXPECT_EQ(error, WEFT_ERR_ARGUMENT);
     EXPECT_EQ(units[0], nullptr) << "written on success only";

@@ -28,9 +28,10 @@ TEST_P(WaitingTest, YieldsToTheOther) {
 TEST_P(WaitingTest, YieldsToOneThatHasNotStarted) {
   Jobs jobs;
   std::atomic<bool> go{false};
-  for (int i = 0; i < 10; ++i) jobs.start(GetParam(), [&] {
-    while (!go) weft_yield();
-  });
+  for (int i = 0; i < 10; ++i)
+    jobs.start(GetParam(), [&] {
+      while (!go) weft_yield();
+    });
   jobs.start(WEFT_ROC_L, [&] { go = true; });
   jobs.join();
 }
@@ -43,14 +44,15 @@ TEST_P(WaitingTest, YieldsInTurn) {
   int steps[members] = {};
   int most = 0;
   Jobs jobs;
-  for (int member = 0; member < members; ++member) jobs.start(with(GetParam(), pool), [&, member] {
-    while (steps[member] < 100) {
-      ++steps[member];
-      weft_yield();
-      for (const int step : steps)
-        if (step > 0 && steps[member] - step > most) most = steps[member] - step;
-    }
-  });
+  for (int member = 0; member < members; ++member)
+    jobs.start(with(GetParam(), pool), [&, member] {
+      while (steps[member] < 100) {
+        ++steps[member];
+        weft_yield();
+        for (const int step : steps)
+          if (step > 0 && steps[member] - step > most) most = steps[member] - step;
+      }
+    });
   jobs.join();
   EXPECT_LE(most, 2);
 }
@@ -58,10 +60,11 @@ TEST_P(WaitingTest, YieldsInTurn) {
 TEST_P(WaitingTest, ARootThatYieldsRunsUnits) {
   Jobs jobs;
   std::atomic<int> ended{0};
-  for (int i = 0; i < 20; ++i) jobs.start(GetParam(), [&] {
-    weft_yield();
-    ++ended;
-  });
+  for (int i = 0; i < 20; ++i)
+    jobs.start(GetParam(), [&] {
+      weft_yield();
+      ++ended;
+    });
   EXPECT_TRUE(eventually([&] { return ended == 20; }));
 }
 
@@ -148,9 +151,9 @@ TEST_F(WaitTest, AResumeThatWasNotUsedEndsWithTheUnit) {
   go = true;
   EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
   EXPECT_EQ(weft_unit_revive(unit, Jobs::run, jobs.keep([&] {
-    weft_suspend();
-    ++passed;
-  })),
+              weft_suspend();
+              ++passed;
+            })),
             WEFT_OK);
   EXPECT_TRUE(eventually([&] { return weft_unit_state(unit) == WEFT_SUSPENDED || passed == 1; }));
   EXPECT_EQ(passed, 0);
@@ -189,14 +192,16 @@ TEST_P(WaitingTest, IsResumedByThreads) {
   Jobs jobs;
   std::vector<weft_unit*> units;
   std::atomic<int> ended{0};
-  for (int i = 0; i < count; ++i) units.push_back(jobs.start(GetParam(), [&] {
-    weft_suspend();
-    ++ended;
-  }));
+  for (int i = 0; i < count; ++i)
+    units.push_back(jobs.start(GetParam(), [&] {
+      weft_suspend();
+      ++ended;
+    }));
   std::vector<std::thread> threads;
-  for (int part = 0; part < 4; ++part) threads.emplace_back([&, part] {
-    for (int i = part; i < count; i += 4) EXPECT_EQ(weft_resume(units[static_cast<std::size_t>(i)]), WEFT_OK);
-  });
+  for (int part = 0; part < 4; ++part)
+    threads.emplace_back([&, part] {
+      for (int i = part; i < count; i += 4) EXPECT_EQ(weft_resume(units[static_cast<std::size_t>(i)]), WEFT_OK);
+    });
   for (std::thread& thread : threads) thread.join();
   jobs.join();
   EXPECT_EQ(ended, count);
@@ -208,11 +213,12 @@ TEST_P(WaitingTest, Sleeps) {
   constexpr int sleepers = 50;
   const auto begin = Clock::now();
   Jobs jobs;
-  for (int i = 0; i < sleepers; ++i) jobs.start(GetParam(), [] {
-    const auto before = Clock::now();
-    EXPECT_EQ(weft_sleep(10000000), WEFT_OK);
-    EXPECT_GE(Clock::now() - before, std::chrono::milliseconds(10));
-  });
+  for (int i = 0; i < sleepers; ++i)
+    jobs.start(GetParam(), [] {
+      const auto before = Clock::now();
+      EXPECT_EQ(weft_sleep(10000000), WEFT_OK);
+      EXPECT_GE(Clock::now() - before, std::chrono::milliseconds(10));
+    });
   jobs.join();
   EXPECT_LT(Clock::now() - begin, std::chrono::milliseconds(10 * sleepers * 3 / 4)) << "they sleep all at once";
 }
@@ -237,10 +243,11 @@ TEST_F(WaitTest, SleepsEndInTheirOrder) {
   Jobs jobs;
   std::atomic<int> order{0};
   int place[5] = {};
-  for (int i = 4; i >= 0; --i) jobs.start(WEFT_FULL_L, [&, i] {
-    weft_sleep(static_cast<std::uint64_t>(20 * i + 5) * 1000000);
-    place[i] = order++;
-  });
+  for (int i = 4; i >= 0; --i)
+    jobs.start(WEFT_FULL_L, [&, i] {
+      weft_sleep(static_cast<std::uint64_t>(20 * i + 5) * 1000000);
+      place[i] = order++;
+    });
   jobs.join();
   for (int i = 0; i < 5; ++i) EXPECT_EQ(place[i], i);
 }

@@ -27,7 +27,8 @@ TEST_F(WorkerTest, ARootHasOne) {
 
 TEST_F(WorkerTest, UnitsRunOnWorkers) {
   Jobs jobs;
-  for (const weft_technique technique : all_techniques) jobs.start(technique, [] { EXPECT_NE(weft_worker_self(), nullptr); });
+  for (const weft_technique technique : all_techniques)
+    jobs.start(technique, [] { EXPECT_NE(weft_worker_self(), nullptr); });
   jobs.join();
 }
 
@@ -58,10 +59,11 @@ TEST_F(WorkerTest, SeveralServeOnePool) {
     Jobs jobs;
     std::atomic<unsigned> ran{0};
     const unsigned count = scaled(2600);
-    for (unsigned i = 0; i < count; ++i) jobs.start(with(all_techniques[i % 13], pool), [&, i] {
-      pause_if_possible(all_techniques[i % 13]);
-      ++ran;
-    });
+    for (unsigned i = 0; i < count; ++i)
+      jobs.start(with(all_techniques[i % 13], pool), [&, i] {
+        pause_if_possible(all_techniques[i % 13]);
+        ++ran;
+      });
     jobs.join();
     EXPECT_EQ(ran, count);
   }
@@ -80,10 +82,11 @@ TEST_F(WorkerTest, JoinWaitsUntilThePoolsAreEmpty) {
     std::atomic<int> ran{0};
     {
       OwnWorker worker(kind, {pool});
-      for (int i = 0; i < 200; ++i) jobs.start_detached(with(all_techniques[i % 9], pool), [&, i] {
-        pause_if_possible(all_techniques[i % 9]);
-        ++ran;
-      });
+      for (int i = 0; i < 200; ++i)
+        jobs.start_detached(with(all_techniques[i % 9], pool), [&, i] {
+          pause_if_possible(all_techniques[i % 9]);
+          ++ran;
+        });
       worker.join();
       EXPECT_EQ(weft_pool_size(pool), 0U);
       EXPECT_EQ(ran, 200);
@@ -97,10 +100,11 @@ TEST_F(WorkerTest, JoinWaitsUntilThePoolsOfTheUsersOwnAreEmpty) {
     weft_pool* pool = make_pool();
     Jobs jobs;
     std::atomic<int> ran{0};
-    for (int i = 0; i < 20; ++i) jobs.start_detached(with(all_techniques[i % 9], pool), [&, i] {
-      pause_if_possible(all_techniques[i % 9]);
-      ++ran;
-    });
+    for (int i = 0; i < 20; ++i)
+      jobs.start_detached(with(all_techniques[i % 9], pool), [&, i] {
+        pause_if_possible(all_techniques[i % 9]);
+        ++ran;
+      });
     OwnWorker worker(run_pools, nullptr, true, {pool});
     worker.join();
     EXPECT_EQ(weft_pool_size(pool), 0U);
@@ -165,7 +169,8 @@ TEST_F(WorkerTest, GetsAnotherSchedulerFromAUnit) {
     Jobs jobs;
     std::atomic<bool> ran{false};
     weft_unit* later = jobs.start(with(WEFT_ROC_L, second), [&] { ran = true; });
-    jobs.start(with(WEFT_ROC_L, first), [&] { EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), other), WEFT_OK); });
+    jobs.start(with(WEFT_ROC_L, first),
+               [&] { EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), other), WEFT_OK); });
     EXPECT_EQ(weft_unit_join(later), WEFT_OK);
     EXPECT_TRUE(ran);
     jobs.join();
@@ -198,7 +203,8 @@ TEST_F(WorkerTest, IsJoinedAfterItWentBackToTheDefault) {
   ASSERT_EQ(weft_scheduler_pool(worker.scheduler(), 0, &pool), WEFT_OK);
   {
     Jobs jobs;
-    jobs.start(with(WEFT_ROC_L, pool), [] { EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), nullptr), WEFT_OK); });
+    jobs.start(with(WEFT_ROC_L, pool),
+               [] { EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), nullptr), WEFT_OK); });
   }
   EXPECT_EQ(weft_worker_join(worker.release()), WEFT_OK);
 }
@@ -214,11 +220,12 @@ TEST_F(WorkerTest, IsBound) {
     OwnWorker worker(WEFT_BASIC_WAIT, {pool});
     ASSERT_EQ(weft_worker_bind(worker.get(), cpu), WEFT_OK);
     Jobs jobs;
-    for (int i = 0; i < 20; ++i) jobs.start(with(WEFT_ROC_L, pool), [cpu] {
-      EXPECT_EQ(sched_getcpu(), cpu);
-      weft_yield();
-      EXPECT_EQ(sched_getcpu(), cpu);
-    });
+    for (int i = 0; i < 20; ++i)
+      jobs.start(with(WEFT_ROC_L, pool), [cpu] {
+        EXPECT_EQ(sched_getcpu(), cpu);
+        weft_yield();
+        EXPECT_EQ(sched_getcpu(), cpu);
+      });
     jobs.join();
     EXPECT_EQ(weft_worker_bind(worker.get(), -1), WEFT_OK);
     jobs.start(with(WEFT_ROC_L, pool), [&] {
@@ -239,34 +246,37 @@ TEST_F(WorkerTest, ManyRootsAtOnce) {
   std::vector<std::thread> threads;
   std::atomic<unsigned> ran{0};
   const unsigned rounds = scaled(20);
-  for (unsigned root = 0; root < 16; ++root) threads.emplace_back([&, root] {
-    EXPECT_EQ(weft_init(), WEFT_OK);
-    for (unsigned round = 0; round < rounds; ++round) {
-      Jobs jobs;
-      for (unsigned i = 0; i < 26; ++i) {
-        const weft_technique technique = all_techniques[(i + root) % 13];
-        jobs.start(technique, [&, technique] {
-          pause_if_possible(technique);
-          if (may_wait(technique)) {
-            Jobs children;
-            children.start(WEFT_AUTO, [&] { ++ran; });
-          }
-          ++ran;
-        });
+  for (unsigned root = 0; root < 16; ++root)
+    threads.emplace_back([&, root] {
+      EXPECT_EQ(weft_init(), WEFT_OK);
+      for (unsigned round = 0; round < rounds; ++round) {
+        Jobs jobs;
+        for (unsigned i = 0; i < 26; ++i) {
+          const weft_technique technique = all_techniques[(i + root) % 13];
+          jobs.start(technique, [&, technique] {
+            pause_if_possible(technique);
+            if (may_wait(technique)) {
+              Jobs children;
+              children.start(WEFT_AUTO, [&] { ++ran; });
+            }
+            ++ran;
+          });
+        }
+        jobs.join();
       }
-      jobs.join();
-    }
-    EXPECT_EQ(weft_finalize(), WEFT_OK);
-  });
+      EXPECT_EQ(weft_finalize(), WEFT_OK);
+    });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(ran, 16 * rounds * (26 + 24));
 }
 
 TEST_F(WorkerTest, RootsComeAndGo) {
-  for (int round = 0; round < 50; ++round) std::thread([] {
-    Jobs jobs;
-    for (const weft_technique technique : all_techniques) jobs.start(technique, [technique] { pause_if_possible(technique); });
-  }).join();
+  for (int round = 0; round < 50; ++round)
+    std::thread([] {
+      Jobs jobs;
+      for (const weft_technique technique : all_techniques)
+        jobs.start(technique, [technique] { pause_if_possible(technique); });
+    }).join();
 }
 
 // A root may end before its units do.
@@ -275,10 +285,11 @@ TEST_F(WorkerTest, ARootLeavesUnitsToOthers) {
     Jobs jobs;
     std::atomic<int> ran{0};
     std::thread([&] {
-      for (const weft_technique technique : all_techniques) jobs.start(technique, [&, technique] {
-        pause_if_possible(technique);
-        ++ran;
-      });
+      for (const weft_technique technique : all_techniques)
+        jobs.start(technique, [&, technique] {
+          pause_if_possible(technique);
+          ++ran;
+        });
     }).join();
     jobs.join();
     EXPECT_EQ(ran, 13);

@@ -147,9 +147,7 @@ static void exit_by_a_root(void) {
   regions_without_end(NULL);
 }
 
-static void region_at_exit(void) {
-  some_regions(8);
-}
+static void region_at_exit(void) { some_regions(8); }
 
 static void exit_handlers_open_regions(void) {
   atexit(region_at_exit);
@@ -203,8 +201,8 @@ static void expect_end(const char* situation, int status) {
     const struct Run run = run_again(situation, (struct RunOptions){.deadline_seconds = 8});
     char text[100];
     describe_status(run.status, text, sizeof text);
-    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == status, "%s: %s, must be %d; it printed: %s",
-          situation, text, status, run.errors);
+    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == status, "%s: %s, must be %d; it printed: %s", situation,
+          text, status, run.errors);
     CHECK(run.errors[0] == 0, "%s printed: %s", situation, run.errors);
   }
 }
@@ -233,13 +231,9 @@ static void regions_at_exit(void) {
   expect_end("destructors_open_regions", 33);
 }
 
-static void main_thread_ends(void) {
-  expect_end("main_thread_ends_first", 33);
-}
+static void main_thread_ends(void) { expect_end("main_thread_ends_first", 33); }
 
-static void last_thread_ends_process(void) {
-  expect_end("last_thread_ends", 0);
-}
+static void last_thread_ends_process(void) { expect_end("last_thread_ends", 0); }
 
 int main(int count, char** arguments) {
   omp_set_dynamic(0);

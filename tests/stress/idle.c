@@ -163,8 +163,7 @@ static void start_is_cheap(void) {
   CHECK(preload != NULL, "this case measures what LD_PRELOAD loads");
   const double without = start_of_true(NULL);
   const double with = start_of_true(preload);
-  CHECK(with - without < 0.001, "loading the runtime adds %.2f ms to the start of a process",
-        (with - without) * 1e3);
+  CHECK(with - without < 0.001, "loading the runtime adds %.2f ms to the start of a process", (with - without) * 1e3);
 }
 
 int main(int count, char** arguments) {

@@ -153,8 +153,7 @@ static void nest_lock_held_across_barriers(void) {
       const int mine = omp_get_thread_num();
       omp_set_nest_lock(&locks[mine]);
 #pragma omp barrier
-      CHECK_EQUAL(omp_test_nest_lock(&locks[(mine + 1) % 16]), 0,
-                  "test of a nestable lock another member holds");
+      CHECK_EQUAL(omp_test_nest_lock(&locks[(mine + 1) % 16]), 0, "test of a nestable lock another member holds");
 #pragma omp barrier
       CHECK_EQUAL(omp_test_nest_lock(&locks[mine]), 2, "nesting count after barriers");
       omp_unset_nest_lock(&locks[mine]);
@@ -236,8 +235,7 @@ static void recursive_mutex_held_across_a_barrier(void) {
       CHECK_EQUAL(pthread_mutex_lock(&mutexes[mine]), 0, "lock");
 #pragma omp barrier
       CHECK_EQUAL(pthread_mutex_lock(&mutexes[mine]), EDEADLK, "second lock by the owner");
-      CHECK_EQUAL(pthread_mutex_trylock(&mutexes[(mine + 5) % 16]), EBUSY,
-                  "trylock of another member's mutex");
+      CHECK_EQUAL(pthread_mutex_trylock(&mutexes[(mine + 5) % 16]), EBUSY, "trylock of another member's mutex");
       CHECK_EQUAL(pthread_mutex_unlock(&mutexes[(mine + 1) % 16]), EPERM, "unlock of another member's mutex");
 #pragma omp barrier
       CHECK_EQUAL(pthread_mutex_unlock(&mutexes[mine]), 0, "unlock by the owner after barriers");

@@ -162,9 +162,7 @@ static void thousand_members(void) {
   }
 }
 
-static void ten_thousand_members(void) {
-  one_region_of(10000, 0);
-}
+static void ten_thousand_members(void) { one_region_of(10000, 0); }
 
 static void ten_thousand_members_with_barrier(void) {
   one_region_of(10000, 1);

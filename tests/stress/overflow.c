@@ -16,13 +16,9 @@ __attribute__((noinline)) static long use_stack(long bytes) {
   return use_stack(bytes - 4096) + frame[512];
 }
 
-static long endless(void) {
-  return use_stack(INT64_C(1) << 40);
-}
+static long endless(void) { return use_stack(INT64_C(1) << 40); }
 
-static void no_core_file(void) {
-  prctl(PR_SET_DUMPABLE, 0);
-}
+static void no_core_file(void) { prctl(PR_SET_DUMPABLE, 0); }
 
 // Helpers: each overflows one stack.
 static void overflow_in_member(void) {
@@ -83,14 +79,14 @@ static void overflow_is_named(void) {
   const char* situations[] = {"overflow_in_member", "overflow_after_barrier", "overflow_in_nested_member",
                               "overflow_in_task"};
   for (int i = 0; i < 4; i++) {
-    const struct Run run = run_again(
-        situations[i], (struct RunOptions){.environment = {"OMP_STACKSIZE=1M"}, .before_exec = no_core_file});
+    const struct Run run =
+        run_again(situations[i], (struct RunOptions){.environment = {"OMP_STACKSIZE=1M"}, .before_exec = no_core_file});
     expect_signal(run.status, SIGSEGV, situations[i]);
     CHECK(lines_with(run.errors, "") == 1, "%s: must print one line, printed: %s", situations[i], run.errors);
     CHECK(strstr(run.errors, "stack") != NULL, "%s: the line does not speak of the stack: %s", situations[i],
           run.errors);
-    CHECK(strstr(run.errors, "OMP_STACKSIZE") != NULL, "%s: the line does not name the setting: %s",
-          situations[i], run.errors);
+    CHECK(strstr(run.errors, "OMP_STACKSIZE") != NULL, "%s: the line does not name the setting: %s", situations[i],
+          run.errors);
     CHECK(strstr(run.errors, "1048576") || strstr(run.errors, "1024") || strstr(run.errors, "1 M") ||
               strstr(run.errors, "1M"),
           "%s: the line does not give the size: %s", situations[i], run.errors);
@@ -132,21 +128,20 @@ static void deep_default(void) {
 }
 
 static void large_stack_is_usable(void) {
-  const struct Run run =
-      run_again("deep_48_megabytes", (struct RunOptions){.environment = {"OMP_STACKSIZE=64M"}});
+  const struct Run run = run_again("deep_48_megabytes", (struct RunOptions){.environment = {"OMP_STACKSIZE=64M"}});
   CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "OMP_STACKSIZE=64M: status %d %s", run.status,
         run.errors);
   const struct Run kilobytes =
       run_again("deep_48_megabytes", (struct RunOptions){.environment = {"OMP_STACKSIZE=65536"}});
-  CHECK(WIFEXITED(kilobytes.status) && WEXITSTATUS(kilobytes.status) == 0,
-        "OMP_STACKSIZE=65536: status %d %s", kilobytes.status, kilobytes.errors);
+  CHECK(WIFEXITED(kilobytes.status) && WEXITSTATUS(kilobytes.status) == 0, "OMP_STACKSIZE=65536: status %d %s",
+        kilobytes.status, kilobytes.errors);
 }
 
 // As libgomp: without a setting, a member has what a pthread has (the soft limit of the stack, usually 8 MB).
 static void default_stack_is_a_pthreads(void) {
   const struct Run run = run_again("deep_default", (struct RunOptions){.environment = {"OMP_STACKSIZE"}});
-  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "without OMP_STACKSIZE: status %d %s",
-        run.status, run.errors);
+  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "without OMP_STACKSIZE: status %d %s", run.status,
+        run.errors);
 }
 
 static void deep_in_nested(void) {
@@ -192,10 +187,9 @@ static void deep_in_tasks(void) {
 static void large_stack_in_nested_members_and_tasks(void) {
   const char* situations[] = {"deep_in_nested", "deep_in_tasks"};
   for (int i = 0; i < 2; i++) {
-    const struct Run run =
-        run_again(situations[i], (struct RunOptions){.environment = {"OMP_STACKSIZE=16M"}});
-    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s: status %d %s", situations[i],
-          run.status, run.errors);
+    const struct Run run = run_again(situations[i], (struct RunOptions){.environment = {"OMP_STACKSIZE=16M"}});
+    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s: status %d %s", situations[i], run.status,
+          run.errors);
   }
 }
 

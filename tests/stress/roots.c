@@ -142,8 +142,7 @@ static void settings_per_root(void) {
   // OMP_NUM_THREADS=3 comes with this case.
   const char* number = getenv("OMP_NUM_THREADS");
   if (!number || strcmp(number, "3") != 0) {
-    const struct Run run =
-        run_again("settings_per_root", (struct RunOptions){.environment = {"OMP_NUM_THREADS=3"}});
+    const struct Run run = run_again("settings_per_root", (struct RunOptions){.environment = {"OMP_NUM_THREADS=3"}});
     CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s", run.errors);
     return;
   }
@@ -211,8 +210,8 @@ static void short_lived_roots_leak_nothing(void) {
   sleep_seconds(0.1);
   const int threads_after = threads_of_process();
   const long memory_after = resident_kilobytes();
-  CHECK(threads_after <= threads_before + 8, "kernel threads grew from %d to %d over short-lived roots",
-        threads_before, threads_after);
+  CHECK(threads_after <= threads_before + 8, "kernel threads grew from %d to %d over short-lived roots", threads_before,
+        threads_after);
   CHECK(memory_after <= memory_before + 20 * 1024L, "memory grew from %ld to %ld kB over short-lived roots",
         memory_before, memory_after);
 }
@@ -417,8 +416,7 @@ static void root_with_small_stack(void) {
   pthread_attr_setstacksize(&attributes, 64 * 1024);
   pthread_t threads[8];
   for (int i = 0; i < 8; i++) {
-    CHECK(pthread_create(&threads[i], &attributes, one_region, NULL) == 0,
-          "pthread_create with a small stack");
+    CHECK(pthread_create(&threads[i], &attributes, one_region, NULL) == 0, "pthread_create with a small stack");
   }
   for (int i = 0; i < 8; i++) {
     pthread_join(threads[i], NULL);

@@ -154,8 +154,7 @@ static void expect_interrupted_read(const char* where) {
   const ssize_t got = read(ends[0], &byte, 1);
   const int error = errno;
   start_timer(ITIMER_REAL, 0);
-  CHECK(got == -1 && error == EINTR, "read %s gave %zd and '%s', must be interrupted", where, got,
-        strerror(error));
+  CHECK(got == -1 && error == EINTR, "read %s gave %zd and '%s', must be interrupted", where, got, strerror(error));
   close(ends[0]);
   close(ends[1]);
 }
@@ -270,8 +269,7 @@ static void default_action_ends_process(void) {
   for (int s = 0; s < 2; s++) {
     for (int i = 0; i < 4; i++) {
       signal_to_send = signals[i];
-      const struct Run run =
-          run_again(situations[s], (struct RunOptions){.while_running = send_after_a_while});
+      const struct Run run = run_again(situations[s], (struct RunOptions){.while_running = send_after_a_while});
       expect_signal(run.status, signals[i], situations[s]);
       CHECK(run.errors[0] == 0, "a process ended by %s printed: %s", strsignal(signals[i]), run.errors);
     }
@@ -287,13 +285,10 @@ static void stop_and_continue(pid_t child) {
   }
 }
 
-static void regions_half_second(void) {
-  regions_for(0.5);
-}
+static void regions_half_second(void) { regions_for(0.5); }
 
 static void stopped_and_continued(void) {
-  const struct Run run =
-      run_again("regions_half_second", (struct RunOptions){.while_running = stop_and_continue});
+  const struct Run run = run_again("regions_half_second", (struct RunOptions){.while_running = stop_and_continue});
   expect_exit(run.status, 0, "a process that was stopped and continued");
 }
 
@@ -380,8 +375,7 @@ static void program_handles_its_faults(void) {
   const char* handled_cases[] = {"fault_handler_installed_first", "fault_handler_installed_later",
                                  "fault_handler_and_fault_in_master", "fault_handler_and_fault_outside"};
   for (int i = 0; i < 4; i++) {
-    expect_exit(run_again(handled_cases[i], (struct RunOptions){.deadline_seconds = 10}).status, 42,
-                handled_cases[i]);
+    expect_exit(run_again(handled_cases[i], (struct RunOptions){.deadline_seconds = 10}).status, 42, handled_cases[i]);
   }
   const char* plain_cases[] = {"fault_without_handler", "fault_outside_without_handler"};
   for (int i = 0; i < 2; i++) {

@@ -39,8 +39,7 @@ static void spinning_barrier(void) {
       int seen;
 #pragma omp atomic read
       seen = rounds;
-      CHECK(seen >= members * (i + 1), "%d rounds after a spinning barrier, must be %d", seen,
-            members * (i + 1));
+      CHECK(seen >= members * (i + 1), "%d rounds after a spinning barrier, must be %d", seen, members * (i + 1));
       spin_in(&barrier, members);
     }
     CHECK_EQUAL(rounds, members * repeats(3), "rounds");

@@ -51,13 +51,9 @@ void values_after_barriers(int members) {
   }
 }
 
-void values_with_16_members() {
-  values_after_barriers(16);
-}
+void values_with_16_members() { values_after_barriers(16); }
 
-void values_with_64_members() {
-  values_after_barriers(64);
-}
+void values_with_64_members() { values_after_barriers(64); }
 
 void values_in_nested_members() {
   omp_set_max_active_levels(4);
@@ -74,8 +70,7 @@ void values_in_nested_members() {
         for (int round = 0; round < 3; round++) {
 #pragma omp barrier
           CHECK_EQUAL(private_to_thread, mine, "threadprivate variable of an inner member");
-          CHECK_EQUAL(plain, omp_get_thread_num() == 0 ? 100000 + outer : mine,
-                      "__thread variable of an inner member");
+          CHECK_EQUAL(plain, omp_get_thread_num() == 0 ? 100000 + outer : mine, "__thread variable of an inner member");
         }
       }
       CHECK_EQUAL(plain, 100000 + outer, "__thread variable of an outer member after its inner region");
@@ -92,8 +87,7 @@ void persistence_between_regions() {
     for (int i = 0; i < repeats(20); i++) {
 #pragma omp parallel num_threads(members)
       {
-        CHECK_EQUAL(private_to_thread, 500 + omp_get_thread_num() + i,
-                    "threadprivate value of the last region");
+        CHECK_EQUAL(private_to_thread, 500 + omp_get_thread_num() + i, "threadprivate value of the last region");
         if (i % 2) {
 #pragma omp barrier
         }
@@ -199,8 +193,7 @@ void what_libc_keeps_per_thread() {
       CHECK_EQUAL(h_errno, 300 + mine, "h_errno after a barrier");
       CHECK(uselocale(nullptr) == c_locale, "the locale of a member changed at a barrier");
       const char* const failure = dlerror();
-      CHECK(failure && strstr(failure, library.c_str()), "dlerror after a barrier: '%s'",
-            failure ? failure : "(none)");
+      CHECK(failure && strstr(failure, library.c_str()), "dlerror after a barrier: '%s'", failure ? failure : "(none)");
       uselocale(LC_GLOBAL_LOCALE);
       if (mine % 2) {
         freelocale(c_locale);

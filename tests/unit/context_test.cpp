@@ -198,7 +198,9 @@ TEST_F(Context, CallOnAnotherStackIsUnwound) {
 // ---------------------------------------------------------------- what units keep
 
 struct Kept : TechniqueTest {};
-INSTANTIATE_TEST_SUITE_P(Techniques, Kept, ::testing::Values(core::Technique::full_l, core::Technique::roc_l, core::Technique::ss_l, core::Technique::sc),
+INSTANTIATE_TEST_SUITE_P(Techniques, Kept,
+                         ::testing::Values(core::Technique::full_l, core::Technique::roc_l, core::Technique::ss_l,
+                                           core::Technique::sc),
                          technique_name);
 
 #if defined(__x86_64__)

@@ -86,7 +86,8 @@ void race(unsigned thieves, unsigned count, unsigned burst) {
   std::uint32_t random = 12345;
   for (unsigned number = 0; number < count;) {
     random = random * 1664525U + 1013904223U;
-    for (unsigned end = std::min(count, number + 1 + (random >> 16U) % burst); number < end; ++number) deque.push(&all[number]);
+    for (unsigned end = std::min(count, number + 1 + (random >> 16U) % burst); number < end; ++number)
+      deque.push(&all[number]);
     for (unsigned pops = (random >> 8U) % burst; pops > 0; --pops) take(deque.pop());
   }
   while (!deque.looks_empty()) take(deque.pop());

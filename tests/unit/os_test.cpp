@@ -188,9 +188,7 @@ TEST(StackMemory, EveryOneOfManyHasAGuard) {
   for (const os::StackMemory& memory : all) os::unmap_stack(memory);
 }
 
-TEST(StackMemory, DefaultSizeIsSane) {
-  EXPECT_GE(os::default_stack_size(), 64U << 10U);
-}
+TEST(StackMemory, DefaultSizeIsSane) { EXPECT_GE(os::default_stack_size(), 64U << 10U); }
 
 TEST(StackCache, GivesBackWhatItWasGiven) {
   core::StackCache cache;
@@ -209,8 +207,10 @@ TEST(StackCache, GivesBackWhatItWasGiven) {
 TEST(StackCacheDeathTest, MoreThanThereIsEndsWithOneLine) {
   if (core::sanitizer::active) GTEST_SKIP();
   core::StackCache cache;
-  EXPECT_EXIT(cache.take(std::size_t{1} << 46U), ::testing::ExitedWithCode(1), "^weft: no memory for a stack of .* KiB");
-  EXPECT_EXIT(cache.take(std::size_t{1} << 60U), ::testing::ExitedWithCode(1), "^weft: no memory for a stack of .* KiB");
+  EXPECT_EXIT(cache.take(std::size_t{1} << 46U), ::testing::ExitedWithCode(1),
+              "^weft: no memory for a stack of .* KiB");
+  EXPECT_EXIT(cache.take(std::size_t{1} << 60U), ::testing::ExitedWithCode(1),
+              "^weft: no memory for a stack of .* KiB");
   EXPECT_EXIT(cache.take(SIZE_MAX), ::testing::ExitedWithCode(1), "^weft: no memory for a stack of .* KiB");
 }
 
@@ -242,7 +242,8 @@ TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
                 nullptr, 64 * 1024, os::Signals::none),
             0);
   ASSERT_TRUE(eventually([] { return mask_is_there.load(); }));
-  for (const int signal : {SIGSEGV, SIGPROF, SIGVTALRM, SIGTERM}) EXPECT_EQ(sigismember(&mask_seen, signal), 1) << signal;
+  for (const int signal : {SIGSEGV, SIGPROF, SIGVTALRM, SIGTERM})
+    EXPECT_EQ(sigismember(&mask_seen, signal), 1) << signal;
   sigset_t own;
   pthread_sigmask(SIG_SETMASK, nullptr, &own);
   EXPECT_EQ(sigismember(&own, SIGTERM), 0) << "the starter's own mask is as before";

@@ -48,7 +48,10 @@ TEST_F(RootTest, EnterAtOnceAndStayThemselves) {
 TEST_F(RootTest, SlotsAreUsedAgain) {
   core::worker_here();
   for (int warm = 0; warm < 3; ++warm) std::thread([] { core::worker_here(); }).join();
-  { Jobs jobs; for (int number = 0; number < 64; ++number) jobs.start([] { core::yield(); }); }
+  {
+    Jobs jobs;
+    for (int number = 0; number < 64; ++number) jobs.start([] { core::yield(); });
+  }
   expect_idle();
   const unsigned before = core::runtime.slots.load();
   const unsigned missing = core::runtime.workers - 1 - core::runtime.started.load();  // may still start
@@ -147,10 +150,11 @@ TEST_F(RootTest, EntersAgainWhileItEnds) {
   static std::atomic<unsigned> run;
   run = 0;
   pthread_key_t key;
-  ASSERT_EQ(pthread_key_create(&key, [](void*) {
-              Jobs jobs;
-              jobs.start([] { ++run; });
-            }),
+  ASSERT_EQ(pthread_key_create(&key,
+                               [](void*) {
+                                 Jobs jobs;
+                                 jobs.start([] { ++run; });
+                               }),
             0);
   for (int round = 0; round < 20; ++round)
     std::thread([&] {

@@ -146,12 +146,24 @@ void meet_children(World& world, Random& random) {
 void act(World& world, Random& random, unsigned depth) {
   switch (random() % 10) {
     case 0:
-    case 1: core::yield(); break;
-    case 2: use_mutex(world, random); break;
-    case 3: use_semaphore(world, random); break;
-    case 4: use_condition(world, random); break;
-    case 5: suspend_somewhere(world, random); break;
-    case 6: resume_somebody(world, random); break;
+    case 1:
+      core::yield();
+      break;
+    case 2:
+      use_mutex(world, random);
+      break;
+    case 3:
+      use_semaphore(world, random);
+      break;
+    case 4:
+      use_condition(world, random);
+      break;
+    case 5:
+      suspend_somewhere(world, random);
+      break;
+    case 6:
+      resume_somebody(world, random);
+      break;
     case 7:
       if (depth > 0) have_children(world, random, depth);
       break;

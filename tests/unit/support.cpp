@@ -116,8 +116,8 @@ bool all_asleep() {
 void expect_idle() {
   if (core::runtime.slots.load() == 0) return;  // the test never entered weft
   EXPECT_TRUE(eventually([] { return nothing_waits() && all_asleep(); }))
-      << "searchers " << core::runtime.searchers.load() << ", sleepers " << core::runtime.sleepers.load()
-      << " with " << core::runtime.workers << " workers; pools " << (nothing_waits() ? "empty" : "not empty");
+      << "searchers " << core::runtime.searchers.load() << ", sleepers " << core::runtime.sleepers.load() << " with "
+      << core::runtime.workers << " workers; pools " << (nothing_waits() ? "empty" : "not empty");
 }
 
 void configure_from_environment() {

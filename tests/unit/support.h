@@ -102,7 +102,7 @@ class TechniqueTest : public ::testing::TestWithParam<core::Technique> {
 
 /// Names the instances of a TechniqueTest.
 inline std::string technique_name(const ::testing::TestParamInfo<core::Technique>& instance) {
-  static const char* const names[] = {"Auto", "Stackless", "Full",  "FullL", "Roc",    "RocL", "Ss",
+  static const char* const names[] = {"Auto", "Stackless", "Full",  "FullL",  "Roc",  "RocL", "Ss",
                                       "SsL",  "Sc",        "CFull", "CFullE", "CRoc", "CRocE"};
   return names[static_cast<unsigned>(instance.param)];
 }

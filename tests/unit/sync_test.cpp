@@ -318,9 +318,7 @@ TEST_F(SyncTest, UnparksInOrderAndOnlyItsOwn) {
   core::Mutex order_lock;
   std::atomic<unsigned> parked{0};
   Jobs jobs;
-  const auto wants = [](const void* argument) {
-    return !static_cast<const std::atomic<bool>*>(argument)->load();
-  };
+  const auto wants = [](const void* argument) { return !static_cast<const std::atomic<bool>*>(argument)->load(); };
   for (unsigned number = 0; number < 3; ++number) {
     jobs.start([&, number] {
       ++parked;

@@ -21,7 +21,9 @@ using core::Unit;
 using core::UnitState;
 
 struct Units : TechniqueTest {};
-INSTANTIATE_TEST_SUITE_P(Techniques, Units, ::testing::Values(Technique::automatic, Technique::full_l, Technique::roc_l, Technique::ss_l, Technique::sc),
+INSTANTIATE_TEST_SUITE_P(Techniques, Units,
+                         ::testing::Values(Technique::automatic, Technique::full_l, Technique::roc_l, Technique::ss_l,
+                                           Technique::sc),
                          technique_name);
 struct UnitTest : CoreTest {};
 
@@ -153,7 +155,8 @@ TEST_P(Units, GoneAsSoonAsJoined) {
   const unsigned rounds = scaled(20000);
   std::atomic<unsigned> run{0};
   for (unsigned round = 0; round < rounds; ++round) {
-    const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(alignof(Unit), sizeof(Unit)), &std::free);
+    const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(alignof(Unit), sizeof(Unit)),
+                                                             &std::free);
     auto unit = new (memory.get()) Unit;
     core::make_joinable(
         *unit,
@@ -347,7 +350,8 @@ TEST_P(Units, PingPongUnderAYieldingRootStarvesNobody) {
       ++gone;
     });
   for (unsigned turn = 0; gone != 2; ++turn) {
-    if (turn > 1000000 && !stop && !gave_up.exchange(true)) ADD_FAILURE() << "the third unit has not run in " << turn << " turns";
+    if (turn > 1000000 && !stop && !gave_up.exchange(true))
+      ADD_FAILURE() << "the third unit has not run in " << turn << " turns";
     if (stop || gave_up)
       for (auto& place : places)
         if (Unit* unit = place.exchange(nullptr)) core::resume(*unit);

@@ -4,8 +4,8 @@
 // if there is one consumer. With several producers the owner's end has a lock: whoever holds it is the owner, and
 // thieves do not notice.
 //
-// Without memory for a longer deque, what is pushed waits in a list, and comes out when the deque is empty: out of turn,
-// but a push never fails. The resumer of a unit could do nothing about it.
+// Without memory for a longer deque, what is pushed waits in a list, and comes out when the deque is empty: out of
+// turn, but a push never fails. The resumer of a unit could do nothing about it.
 //
 // A steal that lost a race tries again: nullptr means that there was a moment at which nothing was there.
 #pragma once

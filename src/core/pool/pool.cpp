@@ -15,8 +15,8 @@
 // P pays for the fence nothing, and for the look a load of a line that is written only when somebody waits. Pushes to
 // pools of access priv do not even look.
 //
-// P looks at waiters after its push, when the unit may have run already and its pool been given back. So the memory of a
-// pool is never anything else: it goes into a list, and to the next pool of that size. A P that is late looks at that
+// P looks at waiters after its push, when the unit may have run already and its pool been given back. So the memory of
+// a pool is never anything else: it goes into a list, and to the next pool of that size. A P that is late looks at that
 // one's waiters, and wakes somebody there for nothing.
 //
 // Rejected: a waker that takes S out of waiters, which would save the futex-wake of each push until S is awake. S may

@@ -9,8 +9,8 @@
 // Only the highest bucket is ever taken out, once it is empty, and it has no higher child: its lower one takes its
 // place.
 //
-// Without memory for a further bucket a unit goes to those of the nearest priority that has one: a push never fails, for
-// the resumer of a unit could do nothing about it. One bucket is the tree's own.
+// Without memory for a further bucket a unit goes to those of the nearest priority that has one: a push never fails,
+// for the resumer of a unit could do nothing about it. One bucket is the tree's own.
 //
 // Rejected: a binary heap in an array, O(log n) for n units, which grows under the lock and must number the units to
 // keep equal ones in order; a pairing heap, which needs a second link in each unit.

@@ -20,9 +20,8 @@ void entry(void* argument) {
 }  // namespace
 
 void spawn_c_full(Worker& worker, Unit& child) {
-  spawn_child(worker, child, [](void** save, void* top, Spawn* spawn) {
-    weft_context_spawn_full(save, top, &entry, spawn);
-  });
+  spawn_child(worker, child,
+              [](void** save, void* top, Spawn* spawn) { weft_context_spawn_full(save, top, &entry, spawn); });
 }
 
 }  // namespace weft::core

@@ -36,8 +36,8 @@ inline void offer_parent(const Spawn& spawn) {
   notify();
 }
 
-/// On the child's stack, last thing. True: the creator is still there, and the child's to go back to. False: it has been
-/// left to the scheduler to find out what comes next.
+/// On the child's stack, last thing. True: the creator is still there, and the child's to go back to. False: it has
+/// been left to the scheduler to find out what comes next.
 inline bool take_parent_back(Spawn& spawn, Unit* parent, const Unit& child) {
   Worker& worker = *this_worker();
   Unit* newest = take_newest(worker);

@@ -10,8 +10,8 @@ Event start_roc(Worker& worker, Unit& unit, Stack* stack, void* top) {
   begin(worker, unit, stack, top);
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
-  const auto event = static_cast<Event>(
-      weft_context_start_roc(&worker.scheduler_context, top, &roc_entry, &unit, worker.fp_control));
+  const auto event =
+      static_cast<Event>(weft_context_start_roc(&worker.scheduler_context, top, &roc_entry, &unit, worker.fp_control));
   sanitizer::arrive(fake, nullptr, nullptr);
   return event;
 }

@@ -40,8 +40,8 @@ Event run_sc(Worker& worker, Unit& unit) {
   begin(worker, unit, stack, stack->top());
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
-  const auto event = static_cast<Event>(weft_context_start_roc(&worker.scheduler_context, stack->top(), &loop, &unit,
-                                                            worker.fp_control));
+  const auto event = static_cast<Event>(
+      weft_context_start_roc(&worker.scheduler_context, stack->top(), &loop, &unit, worker.fp_control));
   sanitizer::arrive(fake, nullptr, nullptr);
   if (event == Event::returned) worker.stacks.give(stack);
   return event;

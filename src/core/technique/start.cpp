@@ -26,8 +26,18 @@ Event run_automatic(Worker& worker, Unit& unit) {
 
 // A child-first unit gets here when it was put into a pool (revived, or created by many at once).
 const Start start_of[] = {
-    run_automatic, run_stackless, run_full, run_full_l, run_roc, run_roc_l, run_ss,
-    run_ss_l,      run_sc,        run_full_l /* C-Full */, run_full_l /* C-Full-E */, run_roc_l /* C-RoC */,
+    run_automatic,
+    run_stackless,
+    run_full,
+    run_full_l,
+    run_roc,
+    run_roc_l,
+    run_ss,
+    run_ss_l,
+    run_sc,
+    run_full_l /* C-Full */,
+    run_full_l /* C-Full-E */,
+    run_roc_l /* C-RoC */,
     run_roc_l /* C-RoC-E */,
 };
 static_assert(std::size(start_of) == static_cast<std::size_t>(Technique::c_roc_e) + 1);
@@ -37,8 +47,8 @@ void run_child_first(Worker& worker, Unit& child) {
   // Only units that run on whatever identity the worker has change places without further ado; and a custom
   // scheduler does not look into the deque, where the parent would wait.
   const bool own_scheduler = worker.scheduler() != nullptr && worker.scheduler()->is_custom();
-  const bool in_place =
-      !own_scheduler && !is_root(parent) && may_wait(parent) && runs_on_any_identity(parent) && runs_on_any_identity(child);
+  const bool in_place = !own_scheduler && !is_root(parent) && may_wait(parent) && runs_on_any_identity(parent) &&
+                        runs_on_any_identity(child);
   if (!in_place) {
     run_one(worker, child);
     return;

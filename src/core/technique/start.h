@@ -143,8 +143,8 @@ void note_first_deviation(Worker& worker, Unit& unit);
 /// is left to the scheduler.
 Unit* next_in_batch(Worker& worker, Technique technique);
 
-/// For a unit that leaves the worker: another, which has a saved context and is to run next; nullptr: what comes next is
-/// the scheduler's business.
+/// For a unit that leaves the worker: another, which has a saved context and is to run next; nullptr: what comes next
+/// is the scheduler's business.
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
 
 /// Resumes a unit whose context was saved.

@@ -97,8 +97,8 @@ inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next
 
 }  // namespace
 
-// From unit to unit where that can be, with the switch as the last call of all that led to it: so the processor's return
-// predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all).
+// From unit to unit where that can be, with the switch as the last call of all that led to it: so the processor's
+// return predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all).
 std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event) {
   note_deviation(worker, unit);
   return pass_on(worker, unit, event, next_to_switch_to(worker, unit));
