@@ -41,7 +41,7 @@ std::atomic<bool> klt_refused{false};
 std::atomic<unsigned> spares_made{0};
 
 // Enough for a scheduler: units run on their own stacks.
-constexpr std::size_t scheduler_stack_bytes = 128 * 1024;
+constexpr std::size_t scheduler_stack_bytes = 128UL * 1024;
 
 bool report_overflow(void* address) {
   Worker* worker = this_worker();
@@ -168,8 +168,8 @@ void* end_worker(Worker& worker, os::Identity* native) {
   }
   worker.life.store(0, std::memory_order_release);
   os::futex_wake(worker.life, 1);
-  while (is_lent) ::pause();
-  return nullptr;
+  if (!is_lent) return nullptr;
+  for (;;) ::pause();
 }
 
 void* carry_worker(void* argument) {

@@ -69,7 +69,7 @@ class StackCache {
   }
 
  private:
-  static constexpr std::size_t smallest = 16 * 1024;
+  static constexpr std::size_t smallest = 16UL * 1024;
   static constexpr unsigned classes = 41;
   struct Magazine {
     static constexpr unsigned most = 126;  // 1 KiB with the rest

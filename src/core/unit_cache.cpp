@@ -35,7 +35,7 @@ Unit* take_shared() {
 
 bool UnitCache::make_array() {
   constexpr unsigned places = 4 * batch;
-  free_ = static_cast<Unit**>(std::malloc(places * sizeof(Unit*)));
+  free_ = static_cast<Unit**>(std::malloc(places * sizeof *free_));
   room_ = free_ != nullptr ? places : 0;
   return free_ != nullptr;
 }

@@ -21,8 +21,8 @@ namespace {
 enum State : std::uint32_t { not_started, resting, watching };
 std::atomic<std::uint32_t> state{not_started};
 
-constexpr long slowest_ns = 10 * 1000 * 1000;
-constexpr long fastest_ns = 100 * 1000;
+constexpr long slowest_ns = 10L * 1000 * 1000;
+constexpr long fastest_ns = 100L * 1000;
 constexpr unsigned patience = 3;  // firings in a row before the looks become more frequent
 constexpr unsigned looks_before_rest = 10;
 
@@ -160,7 +160,7 @@ void wake_watchdog() {
     os::futex_wake(state, 1);
     return;
   }
-  constexpr std::size_t stack_bytes = 64 * 1024;
+  constexpr std::size_t stack_bytes = 64UL * 1024;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere.
   os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::none);
 }

@@ -13,7 +13,7 @@ namespace {
 enum Command : std::uint32_t { starting = 0, lending = 1, end = 2 };
 
 // Enough for the destructors of thread-local objects, which run here when the lender ends.
-constexpr std::size_t lender_stack_bytes = 64 * 1024;
+constexpr std::size_t lender_stack_bytes = 64UL * 1024;
 
 void* lend(void* argument) {
   auto identity = static_cast<Identity*>(argument);

@@ -50,7 +50,7 @@ std::size_t stack_for(std::size_t wanted) {
     bytes += minimum(&attributes);
     pthread_attr_destroy(&attributes);
   } else {
-    bytes += 256 * 1024;
+    bytes += 256UL * 1024;
   }
   return (bytes + 0xfff) & ~static_cast<std::size_t>(0xfff);
 }

@@ -245,10 +245,13 @@ void step(Job& job, unsigned byte) {
     case 12:
       weft_cancel_point();
       break;
-    case 13:
-      MUST(weft_unit_self() == job.unit || job.detached || job.unit == nullptr || job.technique >= WEFT_C_FULL);
+    case 13: {
+      const weft_unit* known = job.unit;  // read once: its creator may be writing it
+      const bool is_it = known == nullptr || weft_unit_self() == known;
+      MUST(is_it || job.detached || job.technique >= WEFT_C_FULL);
       MUST(weft_finalize() == WEFT_ERR_STATE);
       break;
+    }
     case 14: {
       const int error = weft_flag_timed_wait(&shared->flag, detail * 500);
       MUST(error == WEFT_OK || error == WEFT_ERR_TIMEOUT || (error == WEFT_ERR_STACKLESS && !waits(job)));

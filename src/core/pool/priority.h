@@ -123,12 +123,12 @@ inline void PriorityTree::push_anyhow(Unit* unit) {
     const std::int64_t difference = std::int64_t{unit->priority} - bucket.priority;
     return difference < 0 ? -difference : difference;
   };
-  Bucket* nearest = root_;  // there is one: none is spare
+  Bucket* nearest = nullptr;
   for (Bucket* bucket = root_; bucket != nullptr;) {
-    if (distance(*bucket) < distance(*nearest)) nearest = bucket;
+    if (nearest == nullptr || distance(*bucket) < distance(*nearest)) nearest = bucket;
     bucket = unit->priority > bucket->priority ? bucket->higher : bucket->lower;
   }
-  nearest->units.push(unit);
+  if (nearest != nullptr) nearest->units.push(unit);  // there is one: none is spare
 }
 
 /// A bucket in place of the one at `link`, which is lighter: what was there is split among its sides.
