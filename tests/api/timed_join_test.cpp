@@ -47,9 +47,9 @@ TEST_P(WaitingTest, IsJoinedInTimeOrNot) {
 TEST_P(WaitingTest, JoinsInTimeOrNot) {
   Jobs jobs;
   weft_unit* unit = jobs.start(WEFT_ROC_L, [] { weft_suspend(); });
-  int late = -1;
-  int early = -1;
-  int own = -1;
+  std::atomic<int> late{-1};
+  std::atomic<int> early{-1};
+  std::atomic<int> own{-1};
   weft_unit* joiner = jobs.start(GetParam(), [&] {
     own = weft_unit_timed_join(weft_unit_self(), 1);
     late = weft_unit_timed_join(unit, millisecond);
