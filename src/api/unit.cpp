@@ -228,13 +228,21 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+// Frees a unit for which nothing else is to be done. False: there is, or it may not be done.
+inline bool free_quickly(core::Worker& worker, core::Unit& unit) {
+  if (!core::is_done(unit) || unit.stack != nullptr || unit.touched || worker.units.full()) return false;
+  worker.units.give(unit);
+  return true;
+}
+
+}  // namespace
+
 extern "C" int weft_unit_free(weft_unit* handle) {
   core::Worker* worker = core::this_worker();
-  if (handle == nullptr || worker == nullptr || worker->units.full()) [[unlikely]]
+  if (handle == nullptr || worker == nullptr || !free_quickly(*worker, *unit_of(handle))) [[unlikely]]
     return free_slowly(handle);
-  core::Unit& unit = *unit_of(handle);
-  if (!core::is_done(unit) || unit.stack != nullptr || unit.touched) return free_slowly(handle);
-  worker->units.give(unit);
   return WEFT_OK;
 }
 
@@ -247,8 +255,12 @@ extern "C" int weft_unit_join_many(size_t count, weft_unit* const* units) {
 
 extern "C" int weft_unit_free_many(size_t count, weft_unit* const* units) {
   if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
-  for (size_t index = 0; index < count; ++index)
-    if (const int error = weft_unit_free(units[index]); error != WEFT_OK) return error;
+  core::Worker* worker = &core::worker_here();
+  for (size_t index = 0; index < count; ++index) {
+    if (units[index] != nullptr && free_quickly(*worker, *unit_of(units[index]))) continue;
+    if (const int error = free_slowly(units[index]); error != WEFT_OK) return error;
+    worker = core::this_worker();  // the caller may have waited
+  }
   return WEFT_OK;
 }
 

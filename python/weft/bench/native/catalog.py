@@ -227,9 +227,9 @@ def _yields() -> tuple[Variant, ...]:
         Variant("Qthreads", "qthreads", without="kind=to"),
         Variant("Go", "go", without="kind=to"),
         Variant("Pthreads", "pthreads", without="kind=to"),
-        Variant("weft, private pool", "weft", "technique=full,pool=priv", without="kind=to"),  # not in this version
-        Variant("weft", "weft", "technique=full", without="kind=to"),
-        Variant("weft auto", "weft", without="kind=to"),
+        Variant("weft, private pool", "weft", "technique=full,pool=priv"),
+        Variant("weft", "weft", "technique=full"),
+        Variant("weft auto", "weft"),
     )
 
 
