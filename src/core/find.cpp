@@ -151,7 +151,7 @@ namespace {
 bool is_left_to(Worker& victim, Worker& thief) {
   if (victim.deque.size() != 1) return false;
   const std::uint64_t points = victim.scheduling_points.load(std::memory_order_relaxed);
-  constexpr unsigned often = 64;  // then it is taken all the same: the thief shall not look for ever
+  constexpr unsigned often = 1024;  // then it is taken all the same: the thief shall not look for ever
   const bool stands_still = thief.seen_at == &victim && thief.seen_points == points;
   if (stands_still || ++thief.units_left == often) {
     thief.units_left = 0;
