@@ -5,6 +5,7 @@
 //
 // Each attempt is a process of its own, so that no cache is warm but those that the scenario warms. Only the thread
 // that calls is refused anything.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -412,10 +413,26 @@ struct Report {
 };
 Report* report;  // shared with the attempts
 
+int threads_now() {
+  int count = 0;
+  DIR* tasks = opendir("/proc/self/task");
+  CHECK(tasks != nullptr);
+  while (readdir(tasks) != nullptr) ++count;
+  closedir(tasks);
+  return count;
+}
+
+// A worker that was joined has ended for weft; its thread goes on for a moment, and the C library frees what it had.
+void wait_for_threads_to_end(int threads_before) {
+  for (int round = 0; round < 1000 && threads_now() > threads_before; ++round) usleep(1000);
+}
+
 [[noreturn]] void attempt(const Scenario& scenario, int granted_requests, bool all_after) {
   alarm(20);
   if (scenario.initialised) CHECK(weft_init() == WEFT_OK);
   if (scenario.prepare != nullptr) scenario.prepare();
+  const bool ends_threads = std::strcmp(scenario.name, "worker") == 0;
+  const int threads_before = ends_threads ? threads_now() : 0;
   left = granted_requests;
   sticky = all_after;
   armed = true;
@@ -430,6 +447,7 @@ Report* report;  // shared with the attempts
   left = 1 << 30;
   CHECK(scenario.call() == WEFT_OK);
   scenario.undo();
+  if (ends_threads) wait_for_threads_to_end(threads_before);
   report->live = live.load();
   if (scenario.initialised) CHECK(weft_finalize() == WEFT_OK);
   report->ended = true;
