@@ -24,8 +24,6 @@ constexpr std::size_t largest_stack = std::size_t{1} << 40U;
 static_assert(static_cast<int>(core::Technique::c_roc_e) == WEFT_C_ROC_E);
 static_assert(static_cast<int>(core::Technique::sc) == WEFT_SC);
 
-bool is_child_first(core::Technique technique) { return technique >= core::Technique::c_full; }
-
 bool needs_stateless_scheduler(weft_technique technique) {
   return technique == WEFT_SS || technique == WEFT_SS_L || technique == WEFT_SC;
 }
@@ -85,7 +83,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
     wish.stack_class = core::stack_class_of(attr->stack_size);
   }
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
-  if (is_child_first(wish.technique)) wish.needs_fitting = true;  // its stack
+  if (core::is_child_first(wish.technique)) wish.needs_fitting = true;  // its stack
   return WEFT_OK;
 }
 
@@ -97,7 +95,7 @@ int check_waiter() { return core::may_wait(core::this_unit()) ? WEFT_OK : WEFT_E
 namespace {
 
 [[gnu::noinline]] int launch_and_succeed(core::Worker& worker, core::Unit& unit) {
-  if (is_child_first(unit.technique))
+  if (core::is_child_first(unit.technique))
     core::run_child_first(worker, unit);
   else
     core::launch(worker, unit);
@@ -147,7 +145,7 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
   core::Unit* made = worker->units.take_present();
   core::set_up(*worker, made, entry, argument, technique, core::stack_class_of(attr->stack_size),
                core::UnitFlag::free_standing | chosen, pool);
-  if (is_child_first(technique)) return spawn(*worker, *made, unit);
+  if (core::is_child_first(technique)) return spawn(*worker, *made, unit);
   *unit = handle_of(made);
   if (pool != nullptr) {
     if (!pool->is_private_list()) return launch_and_succeed(*worker, *made);
@@ -161,8 +159,8 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
 
 extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                      const weft_unit_attr* attr, weft_unit** units) {
-  if (entry == nullptr ||
-      (attr != nullptr && (is_child_first(static_cast<core::Technique>(attr->technique)) || attr->stack != nullptr)))
+  if (entry == nullptr || (attr != nullptr && (core::is_child_first(static_cast<core::Technique>(attr->technique)) ||
+                                               attr->stack != nullptr)))
     return WEFT_ERR_ARGUMENT;
   if (count == 0) return WEFT_OK;
   core::Worker& worker = core::worker_here();

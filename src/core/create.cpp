@@ -35,7 +35,7 @@ bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
   unit.name = wish.name;
   unit.priority = wish.priority;
   // One that starts at once has its stack now, so that want of memory can be told.
-  const bool early = wish.technique >= Technique::c_full || binds_early(unit);
+  const bool early = is_child_first(wish.technique) || binds_early(unit);
   if (wish.stack != nullptr)
     unit.stack = stack_in(wish.stack, wish.stack_size);
   else if (early)
@@ -105,10 +105,11 @@ bool note_parked(const void* argument) {
   return change_waiters(*unit, [](Unit* word) { return with_bit(word, parked_bit); });
 }
 
-// The worker that created the unit, if that is another one than the caller's.
-Worker* foreign_birth(const Worker& worker, const Unit& unit) {
+// Of the worker that created the unit, if that is another one than the caller's.
+Privacy* foreign_privacy(const Worker& worker, const Unit& unit) {
   if (unit.birth == worker.index || unit.birth >= runtime.slots.load(std::memory_order_acquire)) return nullptr;
-  return runtime.worker_at[unit.birth].load(std::memory_order_acquire);
+  Worker* birth = runtime.worker_at[unit.birth].load(std::memory_order_acquire);
+  return birth != nullptr ? &birth->privacy : nullptr;
 }
 
 }  // namespace
@@ -119,24 +120,20 @@ void wait_for_end(Unit& unit) {
   if (is_root(self) && self.scope == nullptr) run_until_done(unit);
   if (is_done(unit)) return;
   prepare_suspend(self);
-  bool waits;
-  if (Worker* birth = foreign_birth(worker, unit); birth != nullptr) {
-    const Privacy::Visit visit(birth->privacy);
-    waits = add_waiter(unit, self);
-  } else {
-    waits = add_waiter(unit, self);
+  {
+    const Privacy::Visit visit(foreign_privacy(worker, unit));
+    if (!add_waiter(unit, self)) {
+      cancel_suspend(self);
+      return;
+    }
   }
-  if (waits)
-    suspend();
-  else
-    cancel_suspend(self);
+  suspend();
 }
 
 bool wait_for_end_until(Unit& unit, std::uint64_t deadline) {
-  Worker* birth = foreign_birth(worker_here(), unit);
   Parking parking{strict_key(&unit), note_parked, &unit};
   parking.deadline = deadline;
-  parking.visited = birth != nullptr ? &birth->privacy : nullptr;
+  parking.visited = foreign_privacy(worker_here(), unit);
   return park(parking) != ParkResult::timed_out;
 }
 
@@ -171,15 +168,12 @@ Unit* mark_detached(Unit& unit) {
 
 bool detach(Unit& unit) {
   Worker& worker = worker_here();
-  Unit* before;
-  if (Worker* birth = foreign_birth(worker, unit); birth != nullptr) {
-    const Privacy::Visit visit(birth->privacy);
-    before = mark_detached(unit);
-  } else {
-    before = mark_detached(unit);
+  {
+    const Privacy::Visit visit(foreign_privacy(worker, unit));
+    const Unit* before = mark_detached(unit);
+    if (before == nullptr) return true;
+    if (before != &done_mark) return false;
   }
-  if (before == nullptr) return true;
-  if (before != &done_mark) return false;
   free_unit(worker, unit);
   return true;
 }

@@ -170,7 +170,7 @@ Unit* steal(Worker& thief, Worker& victim) {
   Unit* taken[most];
   std::size_t count = 0;
   {
-    Privacy::Visit visit(victim.privacy);
+    const Privacy::Visit visit(&victim.privacy);
     const std::size_t half = (victim.deque.size() + 1) / 2;
     // One that may run only some units has nothing from the others.
     const std::size_t wanted = scope_of(thief) != nullptr ? 1 : half < most ? half : most;

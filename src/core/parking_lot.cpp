@@ -60,12 +60,6 @@ bool queue_up(Waiter& waiter, StillWanted still_wanted, const void* argument) {
   return true;
 }
 
-bool queue_up(Waiter& waiter, const Parking& parking) {
-  if (parking.visited == nullptr) return queue_up(waiter, parking.still_wanted, parking.argument);
-  const Privacy::Visit visit(*parking.visited);
-  return queue_up(waiter, parking.still_wanted, parking.argument);
-}
-
 void leave_queues(ParkPlace* places, std::uint32_t count) {
   for (std::uint32_t index = 0; index < count; ++index) {
     Waiter& waiter = places[index].waiter;
@@ -88,9 +82,12 @@ ParkResult park(const Parking& parking) {
   waiter.unit = &unit;
   waiter.token = parking.token;
   prepare_suspend(unit);
-  if (!queue_up(waiter, parking)) {
-    cancel_suspend(unit);
-    return ParkResult::not_wanted;
+  {
+    const Privacy::Visit visit(parking.visited);
+    if (!queue_up(waiter, parking.still_wanted, parking.argument)) {
+      cancel_suspend(unit);
+      return ParkResult::not_wanted;
+    }
   }
   if (parking.queued != nullptr) parking.queued(parking.argument);
   if (!timed) {

@@ -63,19 +63,23 @@ class Privacy {
     }
   }
 
-  /// Anybody but the owner, for as long as it lives: the shared protocols hold.
+  /// Anybody but the owner, for as long as it lives: the shared protocols hold. nullptr: it is the owner, who visits
+  /// nobody.
   class Visit {
    public:
-    explicit Visit(Privacy& privacy) : privacy_(privacy) {
-      privacy_.visits_.fetch_add(one_visit + 1, std::memory_order_seq_cst);
-      if (privacy_.state_.load(std::memory_order_seq_cst) != State::shared_) privacy_.open();
+    explicit Visit(Privacy* privacy) : privacy_(privacy) {
+      if (privacy_ == nullptr) return;
+      privacy_->visits_.fetch_add(one_visit + 1, std::memory_order_seq_cst);
+      if (privacy_->state_.load(std::memory_order_seq_cst) != State::shared_) privacy_->open();
     }
-    ~Visit() { privacy_.visits_.fetch_sub(1, std::memory_order_release); }
+    ~Visit() {
+      if (privacy_ != nullptr) privacy_->visits_.fetch_sub(1, std::memory_order_release);
+    }
     Visit(const Visit&) = delete;
     Visit& operator=(const Visit&) = delete;
 
    private:
-    Privacy& privacy_;
+    Privacy* privacy_;
   };
 
  private:

@@ -45,24 +45,19 @@ Event give_turn(Worker& worker, Worker& home) {
   return Event::finished;
 }
 
-[[gnu::noinline]] Event run_rare(Worker& worker, Unit& unit) {
-  if (is_root(unit)) return give_turn(worker, *unit.worker);
-  if (has_flag(unit, UnitFlag::cancelled) && unit.context == nullptr && has_flag(unit, UnitFlag::free_standing)) {
-    end_free_standing(worker, unit);
-    return Event::finished;
-  }
-  install_for(worker, unit);
-  const Event event = unit.context != nullptr ? continue_unit(worker, unit) : start_unit(worker, unit);
-  if (event != Event::returned) settle(worker, *worker.current, event);  // perhaps of another, started after it
-  worker.current = nullptr;
-  return event;
-}
-
 // In the loops themselves, so that units come back right there: each return on the way would be predicted wrong.
 [[gnu::always_inline]] inline Event run(Worker& worker, Unit& unit) {
   constexpr unsigned not_plain = UnitFlag::root_of_klt | UnitFlag::cancelled | UnitFlag::wants_identity;
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
-  if ((flags & (not_plain | UnitFlag::free_standing)) != UnitFlag::free_standing) return run_rare(worker, unit);
+  if ((flags & (not_plain | UnitFlag::free_standing)) != UnitFlag::free_standing) [[unlikely]] {
+    if (is_root(unit)) return give_turn(worker, *unit.worker);
+    constexpr unsigned never_starts = UnitFlag::cancelled | UnitFlag::free_standing;
+    if ((flags & never_starts) == never_starts && unit.context == nullptr) {
+      end_free_standing(worker, unit);
+      return Event::finished;
+    }
+    install_for(worker, unit);
+  }
   const Event event = unit.context != nullptr ? continue_unit(worker, unit) : start_unit(worker, unit);
   if (event == Event::returned) return event;
   settle(worker, *worker.current, event);  // perhaps of another, started after it

@@ -83,6 +83,9 @@ inline void settle_technique(Worker& worker, Unit& unit) {
   if (unit.technique == Technique::automatic) unit.technique = choose(worker.choices, unit.entry);
 }
 
+/// Whether the unit runs at its creation, in place of its creator.
+inline bool is_child_first(Technique technique) { return technique >= Technique::c_full; }
+
 /// Whether the stack is bound at creation.
 inline bool binds_at_creation(Technique technique) {
   constexpr auto bit = [](Technique one) { return 1U << static_cast<unsigned>(one); };
