@@ -243,13 +243,13 @@ namespace {
 
 void tell_waiters(Worker& worker, Unit& unit) {
   worker.privacy.pass();
-  Unit* waiters = unit.waiters.load(std::memory_order_relaxed);
+  Unit* waiters = unit.waiters.load(std::memory_order_acquire);  // who detached it has read it until then
   while (waiters != &detached_mark) {
     if (parked_bit_of(waiters) != 0) [[unlikely]] {
       waiters = tell_parked(unit);
       break;
     }
-    if (unit.waiters.compare_exchange_weak(waiters, &done_mark, std::memory_order_acq_rel, std::memory_order_relaxed))
+    if (unit.waiters.compare_exchange_weak(waiters, &done_mark, std::memory_order_acq_rel, std::memory_order_acquire))
       break;
   }
   if (waiters == nullptr) return;
