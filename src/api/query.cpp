@@ -35,7 +35,7 @@ core::Worker* worker_of(const core::Unit& unit, weft_state state) {
 
 weft_unit_info info_of(core::Unit& unit, core::UnitState seen) {
   const weft_state state = api::state_of(seen);
-  const char* name = unit.name;
+  const char* name = details(unit).name;
   core::Worker* worker = worker_of(unit, state);
   return {handle_of(&unit), name != nullptr ? name : "", state, static_cast<weft_technique>(unit.technique.get()),
           worker != nullptr ? handle_of(worker) : nullptr};

@@ -230,7 +230,7 @@ namespace {
 
 // Frees a unit for which nothing else is to be done. False: there is, or it may not be done.
 inline bool free_quickly(core::Worker& worker, core::Unit& unit) {
-  if (!core::is_done(unit) || unit.stack != nullptr || unit.touched || worker.units.full()) return false;
+  if (!core::is_done(unit) || unit.stack != nullptr || may_have_details(unit) || worker.units.full()) return false;
   worker.units.give(unit);
   return true;
 }
@@ -338,14 +338,15 @@ extern "C" weft_state weft_unit_state(const weft_unit* handle) {
 }
 
 extern "C" const char* weft_unit_name(const weft_unit* handle) {
-  const char* name = unit_of(handle)->name;
+  const char* name = details(*unit_of(handle)).name;
   return name != nullptr ? name : "";
 }
 
 extern "C" int weft_unit_set_name(weft_unit* handle, const char* name) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  unit_of(handle)->name = name;
-  unit_of(handle)->touched = true;
+  core::Unit& unit = *unit_of(handle);
+  details(unit).name = name;
+  unit.flags.fetch_or(core::UnitFlag::detailed, std::memory_order_relaxed);
   return WEFT_OK;
 }
 
@@ -356,7 +357,8 @@ extern "C" weft_technique weft_unit_technique(const weft_unit* handle) {
 extern "C" int weft_unit_get_statistics(const weft_unit* handle, weft_unit_statistics* statistics) {
   if (handle == nullptr || statistics == nullptr) return WEFT_ERR_ARGUMENT;
   const core::Unit& unit = *unit_of(handle);
-  *statistics = {std::uint64_t{unit.revivals} + 1, unit.deviations, unit.moves};
+  const core::UnitDetails& of_unit = details(unit);
+  *statistics = {std::uint64_t{of_unit.revivals} + 1, of_unit.deviations, of_unit.moves};
   return WEFT_OK;
 }
 

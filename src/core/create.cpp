@@ -10,8 +10,8 @@
 
 namespace weft::core {
 
-Unit done_mark;
-Unit detached_mark;
+WholeUnit done_mark;
+WholeUnit detached_mark;
 
 namespace {
 
@@ -31,9 +31,9 @@ Stack* stack_in(void* memory, std::size_t size) {
 }  // namespace
 
 bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
-  unit.touched = true;
-  unit.name = wish.name;
-  unit.priority = wish.priority;
+  unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  details(unit).name = wish.name;
+  details(unit).priority = wish.priority;
   // One that starts at once has its stack now, so that want of memory can be told.
   const bool early = is_child_first(wish.technique) || binds_early(unit);
   if (wish.stack != nullptr)
@@ -117,7 +117,7 @@ Privacy* foreign_privacy(const Worker& worker, const Unit& unit) {
 void wait_for_end(Unit& unit) {
   Worker& worker = worker_here();
   Unit& self = *worker.current;
-  if (is_root(self) && self.scope == nullptr) run_until_done(unit);
+  if (is_root(self) && details(self).scope == nullptr) run_until_done(unit);
   if (is_done(unit)) return;
   prepare_suspend(self);
   {
@@ -144,11 +144,12 @@ void strip(Worker& worker, Unit& unit) {
     else
       worker.stacks.give(unit.stack);
   }
-  unit.name = nullptr;
-  unit.priority = 0;
-  unit.deviations = 0;
-  unit.revivals = 0;
-  unit.moves = 0;
+  UnitDetails& of_unit = details(unit);
+  of_unit.name = nullptr;
+  of_unit.priority = 0;
+  of_unit.deviations = 0;
+  of_unit.revivals = 0;
+  of_unit.moves = 0;
 }
 
 namespace {
@@ -181,18 +182,18 @@ bool detach(Unit& unit) {
 void renew(Unit& unit, void (*entry)(void*), void* argument) {
   unit.entry = entry;
   unit.argument = argument;
-  unit.context = nullptr;
-  unit.touched = true;
+  unit.departed = false;
   constexpr std::uint16_t most = UINT16_MAX - 1;  // so that all starts fit
-  if (unit.revivals != most) ++unit.revivals;
+  if (std::uint16_t& revivals = details(unit).revivals; revivals != most) ++revivals;
   if (has_flag(unit, UnitFlag::chosen)) unit.technique = Technique::automatic;
+  unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
   unit.flags.fetch_and(without(UnitFlag::cancelled | UnitFlag::granted), std::memory_order_relaxed);
   unit.state.store(UnitState::created, std::memory_order_relaxed);
   unit.waiters.store(nullptr, std::memory_order_release);
 }
 
 void exit_unit(Unit& unit) {
-  if (unit.face != nullptr) end_extras(unit);
+  if (details(unit).face != nullptr) end_extras(unit);
   sanitizer::abandon_frames(*unit.stack, this_worker()->left_fiber);
   weft_unit_finish();
 }

@@ -44,8 +44,8 @@ struct Wish {
   const char* name = nullptr;
 };
 
-extern Unit done_mark;
-extern Unit detached_mark;
+extern WholeUnit done_mark;
+extern WholeUnit detached_mark;
 
 inline bool is_done(const Unit& unit) { return unit.waiters.load(std::memory_order_acquire) == &done_mark; }
 
@@ -56,11 +56,10 @@ bool fit_out(Worker& worker, Unit& unit, const Wish& wish);
 inline void set_up(const Worker& worker, Unit* unit, void (*entry)(void*), void* argument, Technique technique,
                    std::uint8_t stack_class, unsigned flags, Pool* pool) {
   unit->next = nullptr;
-  unit->context = nullptr;
   unit->state.store(UnitState::created, std::memory_order_relaxed);
   unit->technique = technique;
   unit->stack_class = stack_class;
-  unit->touched = false;
+  unit->departed = false;
   unit->flags.store(static_cast<std::uint16_t>(flags), std::memory_order_relaxed);
   unit->birth = static_cast<std::uint16_t>(worker.index);
   unit->entry = entry;
@@ -91,7 +90,7 @@ void strip(Worker& worker, Unit& unit);
 
 /// Gives a unit back that is done, and that nobody waits for any more.
 inline void free_unit(Worker& worker, Unit& unit) {
-  if (unit.stack != nullptr || unit.touched) [[unlikely]]
+  if (unit.stack != nullptr || may_have_details(unit)) [[unlikely]]
     strip(worker, unit);
   worker.units.give(unit);
 }

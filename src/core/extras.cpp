@@ -39,7 +39,7 @@ bool exists(Key key) {
 void** table_place(Worker& worker) {
   Unit& unit = *worker.current;
   if (is_root(unit)) return &worker.root_extras;
-  return has_flag(unit, UnitFlag::free_standing) ? &unit.face : nullptr;
+  return has_flag(unit, UnitFlag::free_standing) ? &details(unit).face : nullptr;
 }
 
 Table* grow(Table* table, std::uint32_t wanted) {
@@ -105,7 +105,7 @@ KeyAnswer set_value(Key key, void* value) {
     table = grow(table, key.index + 1);
     if (table == nullptr) return KeyAnswer::no_memory;
     *place = table;
-    worker.current->touched = true;
+    worker.current->flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
   }
   table->values[key.index] = Value{value, key.generation};
   return KeyAnswer::ok;
@@ -122,7 +122,7 @@ KeyAnswer get_value(Key key, void** value) {
   return KeyAnswer::ok;
 }
 
-void end_extras(Unit& unit) { end_table(&unit.face); }
+void end_extras(Unit& unit) { end_table(&details(unit).face); }
 
 void end_root_extras(Worker& worker) {
   if (worker.root_extras != nullptr) end_table(&worker.root_extras);

@@ -63,12 +63,12 @@ bool ensure_own_identity(Worker& worker) {
 }
 
 void keep_identity_slowly(Worker& worker, Unit& unit) {
-  if (unit.identity == nullptr && worker.own != nullptr) {
+  if (details(unit).identity == nullptr && worker.own != nullptr) {
     // A KLT of weft's schedules on its own; a root can do without until it runs the next unit.
-    const bool is_root = worker.root_unit.identity != nullptr;
+    const bool is_root = worker.root_unit.details.identity != nullptr;
     os::Identity* another = is_root ? nullptr : take_identity(worker);
     if (another != nullptr || is_root) {
-      unit.identity = worker.own;
+      details(unit).identity = worker.own;
       worker.own = another;
       ++worker.counters.promoted_to_identity;
     }
@@ -78,9 +78,9 @@ void keep_identity_slowly(Worker& worker, Unit& unit) {
 
 void drop_identity_slowly(Worker& worker, Unit& unit) {
   install_home(worker);
-  if (unit.identity != nullptr && !unit.keeps_identity) {
-    give_identity(worker, unit.identity);
-    unit.identity = nullptr;
+  if (details(unit).identity != nullptr && !details(unit).keeps_identity) {
+    give_identity(worker, details(unit).identity);
+    details(unit).identity = nullptr;
   }
 }
 

@@ -51,7 +51,7 @@ inline void install_own(Worker& worker) {
 /// For the scheduler itself: changes to an identity that no unit can be running on elsewhere.
 inline void install_home(Worker& worker) {
   if (!identities_enabled) return;
-  install(worker, worker.root_unit.identity != nullptr ? worker.root_unit.identity : worker.own);
+  install(worker, worker.root_unit.details.identity != nullptr ? worker.root_unit.details.identity : worker.own);
 }
 
 /// The unit that runs on the worker is about to be shown to others as suspended, or sets up a
@@ -64,8 +64,8 @@ inline void keep_identity(Worker& worker, Unit& unit) {
 /// For a unit that runs (again): its own identity if it has one, else the worker's.
 inline void install_for(Worker& worker, const Unit& unit) {
   if (!identities_enabled || runs_on_any_identity(unit)) return;
-  if (unit.identity != nullptr)
-    install(worker, unit.identity);
+  if (details(unit).identity != nullptr)
+    install(worker, details(unit).identity);
   else
     install_own(worker);
 }

@@ -145,7 +145,7 @@ void Searching::sleep() {
   runtime.sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
   const bool was_active = worker.active.load(std::memory_order_relaxed);
-  if (worker.root_unit.identity == nullptr) worker.active.store(false, std::memory_order_relaxed);
+  if (worker.root_unit.details.identity == nullptr) worker.active.store(false, std::memory_order_relaxed);
   os::heavy_fence();
   std::uint32_t still = parked;
   const bool work =
@@ -181,7 +181,7 @@ bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < runtime.
 bool some_unbound_awake() {
   bool some = false;
   for_each_worker(
-      [&some](const Worker& worker) { some = some || (is_awake(worker) && worker.root_unit.identity == nullptr); });
+      [&some](const Worker& worker) { some = some || (is_awake(worker) && worker.root_unit.details.identity == nullptr); });
   return some;
 }
 
@@ -193,7 +193,7 @@ Worker* stand_in() {
   for_each_worker([&](Worker& worker) {
     if (!is_awake(worker)) return;
     ++awake;
-    const bool runs_anything = worker.root_unit.identity == nullptr;
+    const bool runs_anything = worker.root_unit.details.identity == nullptr;
     if (runs_anything && (found == nullptr || worker.spare)) found = &worker;
   });
   if (found != nullptr && awake > runtime.workers) return found;

@@ -20,14 +20,14 @@ bool not_done(const void* unit) {
 
 }  // namespace
 
-void make_joinable(Unit& unit, void (*entry)(void*), void* argument, Technique technique, std::size_t stack_size) {
+void make_joinable(WholeUnit& unit, void (*entry)(void*), void* argument, Technique technique, std::size_t stack_size) {
   unit.entry = entry;
   unit.argument = argument;
   // SC units share their stacks with schedulers, so these are of one size.
   unit.technique = technique == Technique::sc && stack_size != 0 ? Technique::roc_l : technique;
   unit.stack_class = stack_class_of(stack_size);
   unit.finished = announce_done;
-  unit.context = nullptr;
+  unit.departed = false;
   unit.state.store(UnitState::created, std::memory_order_relaxed);
 }
 

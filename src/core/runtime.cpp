@@ -51,7 +51,7 @@ bool report_overflow(void* address) {
   if (stack == nullptr || !stack->guard_holds(address)) return false;
   while (!base::first_to_end()) ::pause();
   base::warn("stack overflow in %s (stack of %zu KiB); raise %s",
-             unit.name != nullptr ? unit.name : "a unit without a name", stack->usable_size() / 1024,
+             details(unit).name != nullptr ? details(unit).name : "a unit without a name", stack->usable_size() / 1024,
              runtime.config.stack_setting);
   return true;
 }
@@ -113,8 +113,8 @@ void end_root(void* argument) {
   }
   os::withdraw_signal_stack(worker->signal_stack);
   worker->signal_stack = nullptr;
-  std::free(worker->root_unit.identity);
-  worker->root_unit.identity = nullptr;
+  std::free(worker->root_unit.details.identity);
+  worker->root_unit.details.identity = nullptr;
   worker->installed = nullptr;
   worker->current = nullptr;
   worker->active.store(false, std::memory_order_relaxed);
@@ -132,17 +132,17 @@ os::Identity* new_identity() {
 
 // False: no memory.
 bool become_root(Worker& worker) {
-  if (worker.root_unit.identity == nullptr) worker.root_unit.identity = new_identity();
-  if (worker.root_unit.identity == nullptr) return false;
+  if (worker.root_unit.details.identity == nullptr) worker.root_unit.details.identity = new_identity();
+  if (worker.root_unit.details.identity == nullptr) return false;
   runtime.roots.fetch_add(1, std::memory_order_relaxed);
   Unit& unit = worker.root_unit;
   unit.flags.store(UnitFlag::root_of_klt, std::memory_order_relaxed);
-  unit.keeps_identity = true;
+  details(unit).keeps_identity = true;
   unit.worker = &worker;
-  unit.name = "a thread of the program";
+  details(unit).name = "a thread of the program";
   unit.state.store(UnitState::running, std::memory_order_relaxed);
-  unit.identity->thread_pointer = arch::thread_pointer();
-  worker.installed = unit.identity;
+  details(unit).identity->thread_pointer = arch::thread_pointer();
+  worker.installed = details(unit).identity;
   worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::klt_id(), std::memory_order_relaxed);

@@ -52,13 +52,13 @@ Event give_turn(Worker& worker, Worker& home) {
   if ((flags & (not_plain | UnitFlag::free_standing)) != UnitFlag::free_standing) [[unlikely]] {
     if (is_root(unit)) return give_turn(worker, *unit.worker);
     constexpr unsigned never_starts = UnitFlag::cancelled | UnitFlag::free_standing;
-    if ((flags & never_starts) == never_starts && unit.context == nullptr) {
+    if ((flags & never_starts) == never_starts && !unit.departed) {
       end_free_standing(worker, unit);
       return Event::finished;
     }
     install_for(worker, unit);
   }
-  const Event event = unit.context != nullptr ? continue_unit(worker, unit) : start_unit(worker, unit);
+  const Event event = unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
   if (event == Event::returned) return event;
   settle(worker, *worker.current, event);  // perhaps of another, started after it
   worker.current = nullptr;
@@ -183,7 +183,7 @@ void put_ready(Worker& worker, Unit& unit) {
     put_into_pool(&worker, unit, *pool);
     return;
   }
-  const Share* scope = unit.scope;
+  const Share* scope = details(unit).scope;
   if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
     open.inbox.put(&unit);
   else
@@ -196,8 +196,8 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
     return nullptr;
   Unit* unit = next_ready(worker);
   if (unit == nullptr) return nullptr;
-  if (unit->context == nullptr) settle_technique(worker, *unit);
-  const bool same = unit->technique == technique && unit->context == nullptr && !is_root(*unit) &&
+  if (!unit->departed) settle_technique(worker, *unit);
+  const bool same = unit->technique == technique && !unit->departed && !is_root(*unit) &&
                     runs_on_any_identity(*unit) && !has_flag(*unit, UnitFlag::cancelled);
   if (same) return unit;
   worker.handed_on = unit;
@@ -214,7 +214,7 @@ bool may_pass(const Worker& worker, const Unit& leaving) {
 }
 
 bool can_be_passed_to(const Unit* unit) {
-  return unit != nullptr && unit->context != nullptr && runs_on_any_identity(*unit);
+  return unit != nullptr && unit->departed && runs_on_any_identity(*unit);
 }
 
 }  // namespace
@@ -259,7 +259,7 @@ void run_until_done(const Unit& unit) {
     worker.until_done = nullptr;
   }
   put_back_what_was_handed_on(worker);
-  if (identities_enabled) install(worker, self.identity);
+  if (identities_enabled) install(worker, details(self).identity);
 }
 
 void run_one(Worker& worker, Unit& unit) {
@@ -285,7 +285,7 @@ void settle(Worker& worker, Unit& unit, Event event) {
       break;
     case Event::yielded: {
       keep_identity(worker, unit);
-      const Share* scope = unit.scope;
+      const Share* scope = details(unit).scope;
       unit.state.store(UnitState::ready, std::memory_order_relaxed);
       if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
         put_into_pool(&worker, unit, *pool);
@@ -324,7 +324,7 @@ void suspend() {
   // The root stays where it is, on its own stack, and lends its KLT to others.
   UnitState expected = UnitState::suspending;
   if (unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel)) {
-    worker.lends_within.store(unit.scope, std::memory_order_relaxed);
+    worker.lends_within.store(details(unit).scope, std::memory_order_relaxed);
     reconsider_aside(worker);
     worker.until_ready = &unit;
     schedule(worker, false);
@@ -333,7 +333,7 @@ void suspend() {
     worker.lends_within.store(nullptr, std::memory_order_relaxed);
   }
   unit.state.store(UnitState::running, std::memory_order_relaxed);
-  if (identities_enabled) install(worker, unit.identity);
+  if (identities_enabled) install(worker, details(unit).identity);
 }
 
 namespace {
@@ -429,7 +429,7 @@ void resume_all(Unit* chain) {
 void yield() {
   Worker& worker = worker_here();
   Unit& unit = *worker.current;
-  if (is_root(unit) && unit.scope != nullptr) {
+  if (is_root(unit) && details(unit).scope != nullptr) {
     step_aside();
     return;
   }
@@ -454,7 +454,7 @@ void yield() {
     if (!found) found = search_elsewhere(worker);
     if (found) run_found(worker, found);
     unit.state.store(UnitState::running, std::memory_order_relaxed);
-    if (identities_enabled) install(worker, unit.identity);
+    if (identities_enabled) install(worker, details(unit).identity);
   }
   if (!found) os::give_up_cpu();
 }

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/layout.h"
@@ -68,30 +69,40 @@ enum UnitFlag : std::uint16_t {
   granted = 64,        // may go on: the next wait_for_grant() returns at once (core/create.h)
   wants_grant = 128,   // waits for that
   root_of_klt = 256,   // a KLT of the program: resumed only on itself
+  detailed = 512,      // its UnitDetails may have something to say
 };
 
-/// Two cache lines. A unit that is created, run and freed without any deviation touches only the first: the second
-/// is as new in a free descriptor, and put in order again only where `touched` says that it was used.
+/// What every unit has: one cache line, all that one touches which is created, run and freed without any deviation.
 struct alignas(base::cache_line) Unit {
-  Unit* next = nullptr;     // in a pool, an inbox or a list of waiters
-  void* context = nullptr;  // the saved stack pointer while it does not run
+  Unit* next = nullptr;  // in a pool, an inbox or a list of waiters
+  union {
+    void* argument = nullptr;  // until it has started
+    void* context;             // the saved stack pointer, where it has departed and does not run
+  };
   std::atomic<UnitState> state{UnitState::created};
   base::Relaxed<Technique> technique{Technique::roc_l};
   std::uint8_t stack_class = 0;  // its stack shall have 2^stack_class bytes; 0: the default
-  bool touched = false;          // the second cache line may have something to say
+  bool departed = false;         // it has left its stack once, and is continued, not started
   std::atomic<std::uint16_t> flags{0};
   std::uint16_t birth = 0;  // the index of the worker that created it
   void (*entry)(void*) = nullptr;
-  void* argument = nullptr;
-  Stack* stack = nullptr;               // from its start on; earlier if bound at creation
-  std::atomic<Unit*> waiters{nullptr};  // of a free-standing unit: who joins it (core/create.h)
-  std::atomic<Pool*> pool{nullptr};     // where it goes when ready; nullptr: to the worker that makes it so
+  Stack* stack = nullptr;  // from its start on; earlier if bound at creation
+  union {
+    std::atomic<Unit*> waiters{nullptr};  // of a free-standing unit: who joins it (core/create.h)
+    void (*finished)(Unit*);              // of another: on the scheduler's side, after it has left its stack
+  };
+  std::atomic<Pool*> pool{nullptr};         // where it goes when ready; nullptr: to the worker that makes it so
+  base::Relaxed<Worker*> worker{nullptr};  // where it runs or ran last; of one that has never departed: nowhere
+};
 
-  base::Relaxed<Worker*> worker{nullptr};  // where it runs or ran last; of one that has never deviated: nowhere
-  os::Identity* identity = nullptr;        // what it owns at rung 3; else it runs on its worker's
-  void (*finished)(Unit*) = nullptr;       // on the scheduler's side, after it has left its stack
-  void* face = nullptr;                    // what the face that made it hangs here
-  const Share* scope = nullptr;            // what it belongs to now; nullptr: to nothing in particular
+static_assert(sizeof(Unit) == base::cache_line);
+
+/// What few units need. In a free descriptor they are as new: who frees a unit puts them in order again where it has
+/// departed, or UnitFlag::detailed says so.
+struct UnitDetails {
+  os::Identity* identity = nullptr;  // what it owns at rung 3; else it runs on its worker's
+  void* face = nullptr;              // what the face that made it hangs here
+  const Share* scope = nullptr;      // what it belongs to now; nullptr: to nothing in particular
   base::Relaxed<const char*> name{nullptr};
   std::int32_t priority = 0;  // in a pool that knows priorities; higher runs first
   std::uint32_t deviations = 0;
@@ -100,11 +111,36 @@ struct alignas(base::cache_line) Unit {
   bool keeps_identity = false;  // `identity` is its own for good, not just while suspended
 };
 
-static_assert(sizeof(Unit) == 2 * base::cache_line);
+/// A unit that is not free-standing.
+struct WholeUnit : Unit {
+  UnitDetails details;
+};
+
+/// Free-standing units lie in slabs: so the cache lines that all of them need lie side by side, and a unit that waits
+/// to be run takes 112 bytes.
+struct alignas(1U << 16U) Slab {
+  static constexpr std::size_t count = 585;
+  Unit units[count];
+  UnitDetails details[count];
+  Slab* older = nullptr;
+};
+
+static_assert(sizeof(Slab) == alignof(Slab));
 
 inline bool has_flag(const Unit& unit, UnitFlag flag) {
   return (unit.flags.load(std::memory_order_relaxed) & flag) != 0;
 }
+
+/// False: its UnitDetails are as new.
+inline bool may_have_details(const Unit& unit) { return unit.departed || has_flag(unit, UnitFlag::detailed); }
+
+inline UnitDetails& details(Unit& unit) {
+  if (!has_flag(unit, UnitFlag::free_standing)) return static_cast<WholeUnit&>(unit).details;
+  const auto address = reinterpret_cast<std::uintptr_t>(&unit);
+  const std::uintptr_t offset = address % sizeof(Slab);
+  return reinterpret_cast<Slab*>(address - offset)->details[offset / sizeof(Unit)];
+}
+inline const UnitDetails& details(const Unit& unit) { return details(const_cast<Unit&>(unit)); }
 
 inline bool is_root(const Unit& unit) { return has_flag(unit, UnitFlag::root_of_klt); }
 

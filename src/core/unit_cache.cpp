@@ -11,13 +11,13 @@ std::atomic<Slab*> newest_slab{nullptr};
 
 namespace {
 
-// Descriptors that workers have too many of, in batches: linked by Unit::next, the batches by Unit::face.
+// Descriptors that workers have too many of, in batches: linked by Unit::next, the batches by Unit::argument.
 Spinlock lock;
 Unit* batches = nullptr;
 
 void share(Unit* first) {
   SpinGuard guard(lock);
-  first->face = batches;
+  first->argument = batches;
   batches = first;
 }
 
@@ -25,10 +25,26 @@ Unit* take_shared() {
   SpinGuard guard(lock);
   Unit* first = batches;
   if (first != nullptr) {
-    batches = static_cast<Unit*>(first->face);
-    first->face = nullptr;
+    batches = static_cast<Unit*>(first->argument);
   }
   return first;
+}
+
+// Memory for slabs comes in larger pieces, since each that is aligned like one costs another for its alignment.
+Slab* piece = nullptr;
+unsigned left_of_piece = 0;
+
+void* memory_for_slab() {
+  constexpr unsigned slabs = 16;
+  SpinGuard guard(lock);
+  if (left_of_piece == 0) {
+    void* memory = nullptr;
+    if (posix_memalign(&memory, alignof(Slab), slabs * sizeof(Slab)) != 0) return nullptr;
+    piece = static_cast<Slab*>(memory);
+    left_of_piece = slabs;
+  }
+  --left_of_piece;
+  return piece++;
 }
 
 }  // namespace
@@ -44,8 +60,8 @@ bool UnitCache::refill() {
   if (free_ == nullptr && !make_array()) return false;
   for (Unit* unit = take_shared(); unit != nullptr; unit = unit->next) free_[count_++] = unit;
   if (count_ != 0) return true;
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignof(Slab), sizeof(Slab)) != 0) return false;
+  void* memory = memory_for_slab();
+  if (memory == nullptr) return false;
   auto slab = new (memory) Slab;
   for (std::size_t index = Slab::count; index-- > 0;) free_[count_++] = &slab->units[index];
   slab->older = newest_slab.load(std::memory_order_relaxed);

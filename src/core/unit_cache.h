@@ -15,11 +15,6 @@
 
 namespace weft::core {
 
-struct Slab {
-  static constexpr std::size_t count = 511;  // with the link, 64 KiB
-  Slab* older = nullptr;
-  Unit units[count];
-};
 extern std::atomic<Slab*> newest_slab;
 
 /// All there are, in use or free, of units that were created one by one.
@@ -41,7 +36,7 @@ class UnitCache {
   bool empty() const { return count_ == 0; }
   bool full() const { return count_ == room_; }
 
-  /// An unused descriptor, its first cache line as it was left; nullptr without memory.
+  /// An unused descriptor, its UnitDetails as new, the rest as it was left; nullptr without memory.
   Unit* take() {
     if (count_ == 0) [[unlikely]]
       if (!refill()) return nullptr;

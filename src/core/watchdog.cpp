@@ -50,7 +50,7 @@ void give_way() {
   if (runs_on_any_identity(unit)) return;  // in the midst of an access to storage that others use, perhaps
   // The code may be in the middle of a thread-local access: it must find the same storage again, and
   // nobody else may find it as it is now. So only with another identity at hand for the worker.
-  if (unit.identity == nullptr && worker->spares == nullptr) {
+  if (details(unit).identity == nullptr && worker->spares == nullptr) {
     os::Identity* identity = take_identity(*worker);
     if (identity == nullptr) return;
     give_identity(*worker, identity);

@@ -97,7 +97,7 @@ struct alignas(base::cache_line) Worker {
   std::uint32_t random = 1;
   void* signal_stack = nullptr;   // of a root that had none
   bool turn_put_off = false;      // of a root that has stepped aside: belongs to whoever has root_unit in hand
-  Unit root_unit;                 // of a root: its continuation
+  WholeUnit root_unit;            // of a root: its continuation
   Stack* root_segment = nullptr;  // where its frames go on, inside call_on_segment()
   void* face = nullptr;           // a face's own caches
   Worker* next_unused = nullptr;

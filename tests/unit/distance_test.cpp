@@ -81,7 +81,7 @@ TEST_F(DistanceTest, IsFollowedByThieves) {
   std::vector<std::unique_ptr<At>> workers;
   std::vector<core::Scheduler*> schedulers;
   std::vector<core::Pool*> pools = {core::Pool::create(core::Order::fifo, core::Access::mpmc)};
-  std::vector<core::Unit> units(victims);
+  std::vector<core::WholeUnit> units(victims);
   for (std::size_t index = 0; index < victims; ++index) {
     core::Pool* pool = core::Pool::create(core::Order::fifo, core::Access::mpmc);
     pools.push_back(pool);
@@ -93,13 +93,13 @@ TEST_F(DistanceTest, IsFollowedByThieves) {
       core::Scheduler::create(core::SchedulerKind::random_ws, pools.size(), pools.data(), nullptr, nullptr, true);
   const auto steal_all = [&] {
     for (std::size_t index = 0; index < victims; ++index) {
-      units[index].priority = cpus[index];
+      units[index].details.priority = cpus[index];
       pools[index + 1]->push(&units[index]);
     }
     std::vector<unsigned> distances;
     for (std::size_t index = 0; index < victims; ++index) {
       core::Unit* unit = scheduler->next(thief);
-      if (unit != nullptr) distances.push_back(os::distance(0, unit->priority));
+      if (unit != nullptr) distances.push_back(os::distance(0, details(*unit).priority));
     }
     EXPECT_EQ(scheduler->next(thief), nullptr);
     return distances;

@@ -15,7 +15,7 @@ namespace {
 }
 
 struct Overflowing {
-  core::Unit unit;
+  core::WholeUnit unit;
   bool deviates = false;
 };
 
@@ -27,7 +27,7 @@ void overflow_entry(void* argument) {
 void prepare(Overflowing& overflowing, std::size_t size) {
   prctl(PR_SET_DUMPABLE, 0);  // no core file
   core::make_joinable(overflowing.unit, overflow_entry, &overflowing, core::Technique::roc_l, size);
-  overflowing.unit.name = "the deep unit";
+  overflowing.unit.details.name = "the deep unit";
 }
 
 // On the KLT of the root: no other KLT is given the time to take the unit.

@@ -60,11 +60,11 @@ std::string kind_name(const ::testing::TestParamInfo<Kind>& instance) {
 
 // Units in one array, so that a unit tells its number. Made once: most of the time is page faults.
 constexpr unsigned most_units = scaled(1000000);
-Unit* all_units() {
-  static const auto units = std::make_unique<Unit[]>(most_units);
+core::WholeUnit* all_units() {
+  static const auto units = std::make_unique<core::WholeUnit[]>(most_units);
   return units.get();
 }
-unsigned number_of(const Unit* unit) { return static_cast<unsigned>(unit - all_units()); }
+unsigned number_of(const Unit* unit) { return static_cast<unsigned>(static_cast<const core::WholeUnit*>(unit) - all_units()); }
 
 Unit* chain_of(const std::vector<Unit*>& units) {
   for (std::size_t index = 0; index + 1 < units.size(); ++index) units[index]->next = units[index + 1];
@@ -81,7 +81,7 @@ class PoolTest : public ::testing::TestWithParam<Kind> {
     for (unsigned number = 0; number < count; ++number) units[number] = all_units() + number;
     if (GetParam().order == Order::lifo || GetParam().order == Order::deque) std::reverse(units.begin(), units.end());
     if (GetParam().order == Order::priority)
-      std::stable_sort(units.begin(), units.end(), [](Unit* a, Unit* b) { return a->priority > b->priority; });
+      std::stable_sort(units.begin(), units.end(), [](Unit* a, Unit* b) { return details(*a).priority > details(*b).priority; });
     return units;
   }
 
@@ -91,7 +91,7 @@ class PoolTest : public ::testing::TestWithParam<Kind> {
     std::vector<Unit*> units(count);
     for (unsigned number = 0; number < count; ++number) {
       units[number] = all_units() + number;
-      units[number]->priority = some[number * 5 % 9];
+      details(*units[number]).priority = some[number * 5 % 9];
     }
     return units;
   }
@@ -236,7 +236,7 @@ class Ledger {
     void note(const Unit* unit) {
       const unsigned number = number_of(unit);
       ledger_.taken_[number].store(1, std::memory_order_relaxed);
-      unsigned& next = next_[number / ledger_.each_ * priorities + static_cast<unsigned>(unit->priority)];
+      unsigned& next = next_[number / ledger_.each_ * priorities + static_cast<unsigned>(details(*unit).priority)];
       if (ledger_.ordered_ && number < next) ledger_.in_order_ = false;
       next = number + 1;
       ++here_;
@@ -263,7 +263,7 @@ class Ledger {
   static constexpr unsigned priorities = 8;
   static void set_priorities(unsigned count) {
     for (unsigned number = 0; number < count; ++number)
-      all_units()[number].priority = static_cast<int>((number >> 2U) % priorities);
+      all_units()[number].details.priority = static_cast<int>((number >> 2U) % priorities);
   }
 
  private:
@@ -278,7 +278,7 @@ class Ledger {
 // One by one and in batches, in turn.
 template <class AfterEach>
 void produce(Pool& pool, unsigned first, unsigned count, AfterEach after_each) {
-  Unit* const units = all_units() + first;
+  core::WholeUnit* const units = all_units() + first;
   std::uint32_t random = first + 1;
   for (unsigned number = 0; number < count;) {
     random = random * 1664525U + 1013904223U;
@@ -359,8 +359,8 @@ TEST_P(SharedPriorityPoolTest, HighestFirst) {
       Ledger::Page page(ledger);
       int before = INT32_MAX;
       while (Unit* unit = pool->pop()) {
-        if (unit->priority > before) falls = false;
-        before = unit->priority;
+        if (details(*unit).priority > before) falls = false;
+        before = details(*unit).priority;
         page.note(unit);
       }
     });
@@ -381,12 +381,12 @@ TEST(PriorityPool, ManyPriorities) {
   for (unsigned number = 0; number < count; ++number) {
     random = random * 1664525U + 1013904223U;
     units[number] = all_units() + number;
-    units[number]->priority = static_cast<int>(random >> (number % 2 * 20)) - (1 << 11);  // of any size; of 4096
+    details(*units[number]).priority = static_cast<int>(random >> (number % 2 * 20)) - (1 << 11);  // of any size; of 4096
     pool->push(units[number]);
   }
-  std::stable_sort(units.begin(), units.end(), [](Unit* a, Unit* b) { return a->priority > b->priority; });
+  std::stable_sort(units.begin(), units.end(), [](Unit* a, Unit* b) { return details(*a).priority > details(*b).priority; });
   for (unsigned number = 0; number < count; ++number) ASSERT_EQ(pool->pop(), units[number]) << number;
-  for (unsigned number = 0; number < count; ++number) units[number]->priority = static_cast<int>(number);
+  for (unsigned number = 0; number < count; ++number) details(*units[number]).priority = static_cast<int>(number);
   for (Unit* unit : units) pool->push(unit);  // in growing order: no path of the tree gets long
   for (unsigned number = count; number-- > 0;) ASSERT_EQ(pool->pop(), units[number]);
 }
@@ -491,7 +491,7 @@ TEST_P(WaitTest, NoWakeUpIsLostAmongMany) {
     });
   for (std::thread& thread : producing) thread.join();
   EXPECT_TRUE(eventually([&] { return pool->looks_empty(); }));
-  all_units()[ledger.count()].priority = 0;
+  all_units()[ledger.count()].details.priority = 0;
   pool->push(all_units() + ledger.count());
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(pool->pop(), all_units() + ledger.count());
@@ -527,7 +527,7 @@ core::PoolFunctions own_functions() {
 
 TEST(CustomPool, CallsItsFunctions) {
   Own own;
-  Unit* units = all_units();
+  core::WholeUnit* units = all_units();
   PoolPointer pool(Pool::create_custom(own_functions(), &own));
   EXPECT_EQ(pool->pop(), nullptr);
   pool->push(units);

@@ -48,7 +48,7 @@ TEST_F(Sleep, AUnitWakesASleeper) {
   std::uint32_t random = 1;
   for (unsigned round = 0; round < rounds; ++round) {
     std::atomic<bool> ran{false};
-    core::Unit unit;
+    core::WholeUnit unit;
     struct Mark {
       static void set(void* argument) { static_cast<std::atomic<bool>*>(argument)->store(true); }
     };
@@ -142,7 +142,7 @@ TEST_F(Sleep, TwoPublishersAtOnce) {
       round_of[mine] = round;
       while (round_of[1 - mine].load() < round && lost == 0) std::this_thread::yield();
       std::atomic<bool> ran{false};
-      core::Unit unit;
+      core::WholeUnit unit;
       core::make_joinable(
           unit, [](void* argument) { static_cast<std::atomic<bool>*>(argument)->store(true); }, &ran);
       for (unsigned spin = round * (7 + mine * 4) % 512; spin > 0; --spin) arch::relax();

@@ -54,7 +54,7 @@ bool eventually_spinning(const std::function<bool()>& condition, std::chrono::se
 
 /// A unit that runs a closure.
 struct Job {
-  core::Unit unit;
+  core::WholeUnit unit;
   std::function<void()> body;
 };
 

@@ -155,9 +155,9 @@ TEST_P(Units, GoneAsSoonAsJoined) {
   const unsigned rounds = scaled(20000);
   std::atomic<unsigned> run{0};
   for (unsigned round = 0; round < rounds; ++round) {
-    const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(alignof(Unit), sizeof(Unit)),
+    const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(alignof(core::WholeUnit), sizeof(core::WholeUnit)),
                                                              &std::free);
-    auto unit = new (memory.get()) Unit;
+    auto unit = new (memory.get()) core::WholeUnit;
     core::make_joinable(
         *unit,
         [](void* argument) {
@@ -167,7 +167,7 @@ TEST_P(Units, GoneAsSoonAsJoined) {
         &run, GetParam());
     core::start(*unit);
     core::join(*unit);
-    std::fill_n(static_cast<char*>(memory.get()), sizeof(Unit), '\xee');
+    std::fill_n(static_cast<char*>(memory.get()), sizeof(core::WholeUnit), '\xee');
   }
   EXPECT_EQ(run.load(), rounds);
 }
@@ -193,13 +193,13 @@ TEST_P(Units, StartedByUnits) {
 TEST_P(Units, AHundredThousand) {
   const unsigned count = scaled(100000);
   std::atomic<unsigned> run{0};
-  std::vector<Unit> units(count);
-  for (Unit& unit : units) {
+  std::vector<core::WholeUnit> units(count);
+  for (core::WholeUnit& unit : units) {
     core::make_joinable(
         unit, [](void* argument) { ++*static_cast<std::atomic<unsigned>*>(argument); }, &run, GetParam());
     core::start(unit);
   }
-  for (Unit& unit : units) core::join(unit);
+  for (core::WholeUnit& unit : units) core::join(unit);
   EXPECT_EQ(run.load(), count);
 }
 

@@ -103,7 +103,7 @@ inline std::uint32_t PriorityTree::weigh(std::int32_t priority) {
 }
 
 inline bool PriorityTree::push(Unit* unit) {
-  const std::int32_t priority = unit->priority;
+  const std::int32_t priority = details(*unit).priority;
   const std::uint32_t weight = weigh(priority);
   Bucket** link = &root_;
   while (*link != nullptr && (*link)->weight > weight)
@@ -120,13 +120,13 @@ inline bool PriorityTree::push(Unit* unit) {
 inline void PriorityTree::push_anyhow(Unit* unit) {
   if (push(unit)) return;
   const auto distance = [unit](const Bucket& bucket) {
-    const std::int64_t difference = std::int64_t{unit->priority} - bucket.priority;
+    const std::int64_t difference = std::int64_t{details(*unit).priority} - bucket.priority;
     return difference < 0 ? -difference : difference;
   };
   Bucket* nearest = nullptr;
   for (Bucket* bucket = root_; bucket != nullptr;) {
     if (nearest == nullptr || distance(*bucket) < distance(*nearest)) nearest = bucket;
-    bucket = unit->priority > bucket->priority ? bucket->higher : bucket->lower;
+    bucket = details(*unit).priority > bucket->priority ? bucket->higher : bucket->lower;
   }
   if (nearest != nullptr) nearest->units.push(unit);  // there is one: none is spare
 }

@@ -13,7 +13,7 @@ void entry(void* argument) {
   Unit* parent = spawn->parent;
   offer_parent(*spawn);
   call_unit(child);
-  if (child.context == nullptr && take_parent_back(*spawn, parent, child)) weft_context_jump(parent->context, 0);
+  if (!child.departed && take_parent_back(*spawn, parent, child)) weft_context_jump(parent->context, 0);
   weft_unit_finish();
 }
 

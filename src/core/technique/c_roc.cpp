@@ -14,7 +14,7 @@ void entry(void* argument) {
   offer_parent(*spawn);  // from here on `spawn` is there only if the parent is
   call_unit(child);
   // Its way back has been changed if it has deviated.
-  if (child.context != nullptr) return;
+  if (child.departed) return;
   if (!take_parent_back(*spawn, parent, child)) weft_unit_finish();
 }
 

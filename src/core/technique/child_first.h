@@ -56,10 +56,11 @@ template <class Start>
 void spawn_child(Worker& worker, Unit& child, Start start) {
   Unit& parent = *worker.current;
   Spawn spawn{&worker, &child, &parent};
-  void* const context_before = parent.context;
+  const bool departed_before = parent.departed;
   if (worker.warm == parent.stack) worker.warm = nullptr;  // the parent may go on elsewhere
   Stack* stack = bind_stack(worker, child);
   parent.next = &child;
+  parent.departed = true;  // who finds it continues it
   parent.state.store(UnitState::ready, std::memory_order_relaxed);
   begin(worker, child, stack, stack->top());
   void* fake = nullptr;
@@ -75,10 +76,10 @@ void spawn_child(Worker& worker, Unit& child, Start start) {
     }
     // Continued by a scheduler, perhaps another worker's; the child may be gone.
     parent.next = nullptr;
-    if (context_before == nullptr) note_first_deviation(*this_worker(), parent);
+    if (!departed_before) note_first_deviation(*this_worker(), parent);
     return;
   }
-  parent.context = context_before;
+  parent.departed = departed_before;
   parent.state.store(UnitState::running, std::memory_order_relaxed);
   end_undeviated(worker, child);
   worker.current = &parent;

@@ -24,7 +24,7 @@ inline void begin(Worker& worker, Unit& unit, Stack* stack, void* top) {
 /// A call as a unit is called.
 inline void call_unit(Unit& unit) {
   unit.entry(unit.argument);
-  if (unit.touched && unit.face != nullptr && has_flag(unit, UnitFlag::free_standing)) [[unlikely]]
+  if (has_flag(unit, UnitFlag::detailed) && details(unit).face != nullptr) [[unlikely]]
     end_extras(unit);
 }
 
@@ -44,8 +44,8 @@ inline Stack* bind_stack(Worker& worker, Unit& unit) {
 
 /// Of most units: nothing is known of it that its end has to undo.
 inline bool ends_plainly(const Unit& unit) {
-  constexpr unsigned not_plain = UnitFlag::wants_identity | UnitFlag::own_memory;
-  return !unit.touched && (unit.flags.load(std::memory_order_relaxed) & (not_plain | UnitFlag::free_standing)) ==
+  constexpr unsigned not_plain = UnitFlag::wants_identity | UnitFlag::own_memory | UnitFlag::detailed;
+  return !unit.departed && (unit.flags.load(std::memory_order_relaxed) & (not_plain | UnitFlag::free_standing)) ==
                               UnitFlag::free_standing;
 }
 
@@ -103,7 +103,7 @@ inline void roc_entry(void* argument) {
   call_unit(*unit);
   if constexpr (sanitizer::active) {
     // A diverted unit announces its departure in weft_unit_finish().
-    if (unit->context == nullptr) note_departure();
+    if (!unit->departed) note_departure();
   }
 }
 

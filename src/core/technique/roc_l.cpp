@@ -22,7 +22,7 @@ void entry(void* argument) {
   auto unit = static_cast<Unit*>(argument);
   note_arrival();
   call_unit(*unit);
-  if (unit->context != nullptr) return;  // diverted: the end comes off the stack (weft_unit_finish)
+  if (unit->departed) return;  // diverted: the end comes off the stack (weft_unit_finish)
   Worker& worker = *this_worker();
   if (worker.warm != unit->stack) [[unlikely]] {  // it has spawned children, and could have been stolen then
     if (worker.warm != nullptr) worker.stacks.give(worker.warm);

@@ -30,7 +30,7 @@ namespace {
 void note_running(Worker& worker, Unit& unit) {
   if (unit.worker != &worker) {
     unit.worker = &worker;
-    if (unit.moves != UINT16_MAX) ++unit.moves;
+    if (std::uint16_t& moves = details(unit).moves; moves != UINT16_MAX) ++moves;
   }
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.current = &unit;
@@ -63,13 +63,13 @@ void note_return([[maybe_unused]] Unit& unit, void* fake, bool from_scheduler) {
 constexpr std::intptr_t from_scheduler = 1;
 
 void note_deviation(Worker& worker, Unit& unit) {
-  if (unit.context == nullptr) {
+  if (!unit.departed) {
     ++worker.counters.promoted_to_stack;
-    unit.touched = true;
+    unit.departed = true;
     unit.worker = &worker;
     note_first_deviation(worker, unit);
   }
-  ++unit.deviations;
+  ++details(unit).deviations;
 }
 
 // Leaves the unit for `next`, or for the scheduler if that is nullptr.

@@ -38,7 +38,7 @@ namespace {
 
 // A member other than the master, at the high end of the stack that it runs on.
 struct alignas(base::cache_line) MemberFrame {
-  core::Unit unit;
+  core::WholeUnit unit;
   Member member;
   bool helper = false;  // took the seat of a member that is done, for tasks
 };
@@ -167,7 +167,7 @@ void member_entry(void* argument) {
 
 // A member that deviated has come to its end.
 void deviated_member_finished(core::Unit* unit) {
-  auto frame = static_cast<MemberFrame*>(unit->argument);
+  auto frame = reinterpret_cast<MemberFrame*>(unit);  // its first member
   Team& team = *frame->member.team;
   if (frame->helper)
     helper_done(team, frame->member.number);
@@ -177,14 +177,14 @@ void deviated_member_finished(core::Unit* unit) {
 
 MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool helper) {
   auto frame = new (stack->top() - sizeof(MemberFrame)) MemberFrame;
-  core::Unit& unit = frame->unit;
+  core::WholeUnit& unit = frame->unit;
   unit.entry = member_entry;
   unit.argument = frame;
   unit.finished = deviated_member_finished;
-  unit.name = "an OpenMP thread";
+  unit.details.name = "an OpenMP thread";
   if (team.seats != nullptr) {
-    unit.identity = team.seats->identity(number);
-    unit.keeps_identity = unit.identity != nullptr;
+    unit.details.identity = team.seats->identity(number);
+    unit.details.keeps_identity = unit.details.identity != nullptr;
   }
   Member& member = frame->member;
   member.team = &team;
@@ -227,7 +227,7 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
       const core::Event event = run_member(worker, member, stack);
       if (event == core::Event::returned) {
         // It may have kept one while members of its own ran.
-        if (member.unit.identity != nullptr && !member.unit.keeps_identity) core::drop_identity(worker, member.unit);
+        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity) core::drop_identity(worker, member.unit);
         ++finished;
         continue;
       }
@@ -405,7 +405,7 @@ void end_tasks(Team& team, Member& master) {
 
 void keep_own_identity_while_members_run(core::Worker& worker, const Team& team) {
   core::Unit& unit = *worker.current;
-  if (!core::is_root(unit) && team.seats == nullptr && unit.identity == nullptr) core::keep_identity(worker, unit);
+  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr) core::keep_identity(worker, unit);
 }
 
 }  // namespace

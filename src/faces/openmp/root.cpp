@@ -35,7 +35,7 @@ Member& make_root(core::Worker& worker) {
 
 Member& this_member() {
   core::Worker& worker = core::worker_here();
-  void* face = worker.current->face;
+  void* face = details(*worker.current).face;
   return face != nullptr ? *static_cast<Member*>(face) : make_root(worker);
 }
 
@@ -62,8 +62,8 @@ Seats* seats_for(core::Worker& worker, unsigned size) {
 
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
-  worker.root_unit.face = nullptr;
-  worker.root_unit.scope = nullptr;
+  worker.root_unit.details.face = nullptr;
+  worker.root_unit.details.scope = nullptr;
   if (cache == nullptr || cache->root == nullptr) return;
   Root* root = cache->root;
   cache->root = nullptr;
@@ -77,8 +77,8 @@ void root_ends(core::Worker& worker) {
 
 void forked(core::Worker& self, const core::Worker& before) {
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
-  if (before.current != nullptr && before.current->face != nullptr)
-    become_member(self.root_unit, *static_cast<Member*>(before.current->face));
+  if (before.current != nullptr && details(*before.current).face != nullptr)
+    become_member(self.root_unit, *static_cast<Member*>(details(*before.current).face));
   const auto cache = static_cast<const WorkerCache*>(before.face);
   const bool was_root = before.current == &before.root_unit;
   if (!was_root || cache == nullptr || cache->root == nullptr) return;

@@ -41,8 +41,8 @@ struct WorkerCache {
 
 /// The unit goes on as the member.
 inline void become_member(core::Unit& unit, Member& member) {
-  unit.face = &member;
-  unit.scope = &member.team->share;
+  details(unit).face = &member;
+  details(unit).scope = &member.team->share;
 }
 
 WorkerCache& make_cache(core::Worker& worker);
