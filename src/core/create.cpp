@@ -31,9 +31,11 @@ Stack* stack_in(void* memory, std::size_t size) {
 }  // namespace
 
 bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
-  unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
-  details(unit).name = wish.name;
-  details(unit).priority = wish.priority;
+  if (wish.name != nullptr || wish.priority != 0) {
+    unit.flags.store(wish.flags | UnitFlag::detailed, std::memory_order_relaxed);  // nobody else knows it yet
+    details(unit).name = wish.name;
+    details(unit).priority = wish.priority;
+  }
   // One that starts at once has its stack now, so that want of memory can be told.
   const bool early = is_child_first(wish.technique) || binds_early(unit);
   if (wish.stack != nullptr)

@@ -213,14 +213,19 @@ bool may_pass(const Worker& worker, const Unit& leaving) {
   return !must_return && runs_on_any_identity(leaving);
 }
 
-bool can_be_passed_to(const Unit* unit) {
-  return unit != nullptr && unit->departed && runs_on_any_identity(*unit);
+// It has a context, or its start is a switch to the top of its stack.
+bool can_be_passed_to(Worker& worker, Unit* unit) {
+  if (unit == nullptr || !runs_on_any_identity(*unit)) return false;
+  if (unit->departed) return true;
+  settle_technique(worker, *unit);
+  const bool starts_by_switch = unit->technique == Technique::full_l || unit->technique == Technique::full;
+  return starts_by_switch && !has_flag(*unit, UnitFlag::cancelled);
 }
 
 }  // namespace
 
-bool may_pass_to(const Worker& worker, const Unit& leaving, const Unit& next) {
-  return may_pass(worker, leaving) && can_be_passed_to(&next);
+bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next) {
+  return may_pass(worker, leaving) && can_be_passed_to(worker, &next);
 }
 
 // Where nobody else can take it, the next unit is looked at first and left where it is if it does not suit.
@@ -230,15 +235,15 @@ Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
   if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) {
     Pool* list = own->private_list();
-    return list != nullptr && can_be_passed_to(list->front()) ? list->pop() : nullptr;
+    return list != nullptr && can_be_passed_to(worker, list->front()) ? list->pop() : nullptr;
   }
   if (worker.privacy.enter()) {
-    Unit* unit = can_be_passed_to(worker.deque.peek()) ? worker.deque.pop_alone() : nullptr;
+    Unit* unit = can_be_passed_to(worker, worker.deque.peek()) ? worker.deque.pop_alone() : nullptr;
     worker.privacy.leave();
     return unit;
   }
   Unit* unit = next_local(worker);
-  if (unit == nullptr || can_be_passed_to(unit)) return unit;
+  if (unit == nullptr || can_be_passed_to(worker, unit)) return unit;
   worker.handed_on = unit;
   return nullptr;
 }

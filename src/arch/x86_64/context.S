@@ -204,6 +204,33 @@ END weft_context_resume
         jmp     *%rcx
         .endm
 
+        // On the stack that ends at `top`: the control words at top-16, below them the call.
+        .macro ENTER_WITH top entry argument words
+        leaq    -16(\top), %rsp
+        movq    \words, (%rsp)
+        LOAD_FP_CONTROL %r10w
+        movq    \argument, %rdi
+        .cfi_undefined rip
+        call    *\entry
+        call    weft_unit_finish
+        ud2
+        .endm
+
+// intptr_t weft_context_pass_to_new(void** save, void* top, void (*entry)(void*), void* argument, weft_fp_control words)
+FUNCTION weft_context_pass_to_new
+        SAVE_CONTEXT
+        movq    %rsp, (%rdi)
+        movzwl  4(%rsp), %r10d
+        ENTER_WITH %rsi, %rdx, %rcx, %r8
+END weft_context_pass_to_new
+
+// void weft_context_pass_for_good_to_new(void* top, void (*entry)(void*), void* argument, weft_fp_control words)
+FUNCTION weft_context_pass_for_good_to_new
+        fnstcw  -8(%rsp)
+        movzwl  -8(%rsp), %r10d
+        ENTER_WITH %rdi, %rsi, %rdx, %rcx
+END weft_context_pass_for_good_to_new
+
 // void weft_context_jump(void* to, intptr_t value)
 FUNCTION weft_context_jump
         .cfi_undefined rip

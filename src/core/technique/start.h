@@ -146,7 +146,7 @@ void note_first_deviation(Worker& worker, Unit& unit);
 /// is left to the scheduler.
 Unit* next_in_batch(Worker& worker, Technique technique);
 
-/// For a unit that leaves the worker: another, which has a saved context and is to run next; nullptr: what comes next
+/// For a unit that leaves the worker: another, which can be switched to and is to run next; nullptr: what comes next
 /// is the scheduler's business.
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
 
@@ -161,6 +161,6 @@ void settle(Worker& worker, Unit& unit, Event event);
 std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event);
 /// The same, for this one, of which may_pass_to() says that it can be.
 std::intptr_t leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
-bool may_pass_to(const Worker& worker, const Unit& leaving, const Unit& next);
+bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next);
 
 }  // namespace weft::core

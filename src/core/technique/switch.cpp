@@ -1,6 +1,8 @@
-// Between unit and scheduler, after the start: leaving a unit and coming back to it.
-#include "core/technique/start.h"
+// Between unit and scheduler, after the start: leaving a unit and coming back to it. And between units: one that leaves
+// continues the next, or starts it where that is a switch anyway (Full, Full-L).
 #include "core/technique/choice.h"
+#include "core/technique/entry.h"
+#include "core/technique/start.h"
 
 #include "arch/context.h"
 #include "core/sanitizer.h"
@@ -42,7 +44,24 @@ void note_running(Worker& worker, Unit& unit) {
 void note_direct_switch(Worker& worker, Unit& unit, Event event, Unit& next) {
   worker.left = &unit;
   worker.left_by = static_cast<std::intptr_t>(event);
-  note_running(worker, next);
+  if (next.departed) {
+    note_running(worker, next);
+  } else {
+    Stack* stack = bind_stack(worker, next);
+    begin(worker, next, stack, stack->top());
+  }
+}
+
+// What the stack of a unit begins with that another unit has started.
+void entry(void* argument) {
+  sanitizer::arrive(nullptr, nullptr, nullptr);
+  weft_unit_passed();
+  call_unit(*static_cast<Unit*>(argument));
+}
+
+inline std::intptr_t switch_between(const Worker& worker, Unit& unit, Unit& next) {
+  if (next.departed) return weft_context_pass(&unit.context, next.context);
+  return weft_context_pass_to_new(&unit.context, next.stack->top(), &entry, &next, worker.fp_control);
 }
 
 // In sanitizer builds: the unit is on its stack again.
@@ -78,7 +97,7 @@ inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next
     if (next == nullptr)
       return weft_context_switch(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
     note_direct_switch(worker, unit, event, *next);
-    return weft_context_pass(&unit.context, next->context);
+    return switch_between(worker, unit, *next);
   }
   void* fake = nullptr;
   if (next == nullptr) {
@@ -89,7 +108,7 @@ inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next
   } else {
     note_direct_switch(worker, unit, event, *next);
     sanitizer::leave(&fake, next->stack->fiber, next->stack->memory.low, next->stack->size());
-    const std::intptr_t value = weft_context_pass(&unit.context, next->context);
+    const std::intptr_t value = switch_between(worker, unit, *next);
     note_return(unit, fake, value == from_scheduler);
   }
   return 0;
@@ -126,7 +145,8 @@ Event continue_unit(Worker& worker, Unit& unit) {
   if (Unit* next = next_to_switch_to(worker, unit); next != nullptr) {
     note_direct_switch(worker, unit, Event::finished, *next);
     sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
-    weft_context_pass_for_good(next->context);
+    if (next->departed) weft_context_pass_for_good(next->context);
+    weft_context_pass_for_good_to_new(next->stack->top(), &entry, next, worker.fp_control);
   }
   sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
   weft_context_jump(worker.scheduler_context, static_cast<std::intptr_t>(Event::finished));
