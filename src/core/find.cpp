@@ -1,5 +1,7 @@
 #include "core/find.h"
 
+#include <algorithm>
+
 #include "core/idle.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
@@ -162,24 +164,29 @@ bool is_left_to(Worker& victim, Worker& thief) {
   return true;
 }
 
-// Half of what lies in the deque of another, the oldest; returns the oldest of them, or nullptr, and keeps the others:
-// what the two deques and the units share crosses from core to core once for many.
-Unit* steal(Worker& thief, Worker& victim) {
+// Half of what lies in the deque of another, the oldest, but `most` at most; returns the oldest of them, or nullptr, and
+// keeps the others: what the two deques share crosses from core to core once for many.
+Unit* steal_from_deque(Worker& thief, Worker& victim, std::size_t most) {
   if (victim.deque.looks_empty() || is_left_to(victim, thief)) return nullptr;
-  constexpr std::size_t most = 64;
-  Unit* taken[most];
+  constexpr std::size_t places = 64;
+  Unit* taken[places];
   std::size_t count = 0;
   {
     const Privacy::Visit visit(&victim.privacy);
     const std::size_t half = (victim.deque.size() + 1) / 2;
-    // One that may run only some units has nothing from the others.
-    const std::size_t wanted = scope_of(thief) != nullptr ? 1 : half < most ? half : most;
+    const std::size_t wanted = std::min({half, most, places});
     while (count < wanted && (taken[count] = victim.deque.steal()) != nullptr) ++count;
   }
   if (count == 0) return nullptr;
   for (std::size_t index = count; --index != 0;) put_newest(thief, *taken[index]);
   if (count > 1) notify();  // while they were in hand, a worker that went to sleep could not see them
+  thief.appetite.took(count);
   return taken[0];
+}
+
+Unit* steal(Worker& thief, Worker& victim, std::size_t most) {
+  Unit* unit = steal_from_deque(thief, victim, most);
+  return unit != nullptr ? unit : unpack(thief, victim.inbox.take_all());
 }
 
 }  // namespace
@@ -189,11 +196,12 @@ Found search(Worker& worker) {
   const unsigned start = next_random(worker);
   Found found = for_each_worker(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
   if (found) return found;
+  // One that may run only some units has nothing from the others.
+  const std::size_t limit = scope != nullptr ? 1 : worker.appetite.limit();
   return for_each_worker(start, [&](Worker& victim) -> Found {
     Unit* unit = nullptr;
-    if (&victim != &worker) {
-      unit = steal(worker, victim);
-      if (unit == nullptr) unit = unpack(worker, victim.inbox.take_all());
+    if (&victim != &worker && limit != 0) {
+      unit = steal(worker, victim, limit);
       unit = unless_out_of_scope(worker, victim, unit);
     }
     if (unit == nullptr && scope == nullptr) unit = unpack(worker, victim.aside.take_all());

@@ -12,6 +12,7 @@
 #include "arch/context.h"
 #include "arch/thread_pointer.h"
 #include "base/layout.h"
+#include "core/appetite.h"
 #include "core/pool/deque.h"
 #include "core/pool/inbox.h"
 #include "core/pool/share.h"
@@ -78,6 +79,7 @@ struct alignas(base::cache_line) Worker {
   UnitCache units;
   Choices choices;
   Counters counters;
+  Appetite appetite;
   const Unit* until_ready = nullptr;  // the scheduler stops when this root is ready,
   const Unit* until_done = nullptr;   // or this unit done
   Unit* handed_on = nullptr;          // taken out of a pool, and to be run next

@@ -1,0 +1,65 @@
+// Appetite: how much a worker that has nothing takes from another. What it takes crosses from core to core, a few cache
+// lines per unit each way (some 300 ns each on a virtual machine: an empty unit
+// takes a thief 900 ns); so to take units that run for less than that slows everybody down. How long
+// units run, nobody knows but who has run some: the thief takes a few, measures until it has nothing again, and then
+// either takes halves from now on, or leaves others alone for a while, longer from time to time. The owner of the
+// units does nothing for it.
+//
+// Of one worker, and only its own business. What keeps a worker from taking is its own pause, never more than
+// `longest_pause`; and one that would go to sleep takes a few first (Searching::sleep).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "os/clock.h"
+
+namespace weft::core {
+
+class Appetite {
+ public:
+  /// The worker searches, so it is done with what it took. How many units it shall take at most; 0: none for now.
+  std::size_t limit() {
+    if (taken_ == 0 && pause_ == 0) [[likely]]
+      return limit_;
+    const std::uint64_t now = os::now_ns();
+    if (taken_ != 0) judge(now);
+    return now >= pause_end_ ? limit_ : 0;
+  }
+
+  void took(std::size_t count) {
+    taken_ = count;
+    taken_at_ = os::now_ns();
+  }
+
+  /// It shall take some at its next search, whatever it has learned.
+  void end_pause() { pause_end_ = 0; }
+
+ private:
+  static constexpr std::size_t few = 8;
+  static constexpr std::size_t many = 64;
+  static constexpr std::uint64_t worth_ns = 1500;  // of a unit, its way to the thief included
+  static constexpr std::uint64_t shortest_pause_ns = 8000;
+  static constexpr std::uint64_t longest_pause_ns = 256000;
+
+  void judge(std::uint64_t now) {
+    const bool were_worth_it = now - taken_at_ >= (taken_ + 1) * worth_ns;
+    taken_ = 0;
+    if (were_worth_it) {
+      limit_ = many;
+      pause_ = 0;
+      return;
+    }
+    limit_ = few;
+    pause_ = pause_ == 0 ? shortest_pause_ns : pause_ < longest_pause_ns ? 2 * pause_ : longest_pause_ns;
+    pause_end_ = now + pause_;
+  }
+
+  std::size_t limit_ = few;
+  std::size_t taken_ = 0;
+  std::uint64_t taken_at_ = 0;
+  std::uint64_t pause_ = 0;  // 0: the last that were taken were worth it
+  std::uint64_t pause_end_ = 0;
+};
+
+}  // namespace weft::core
