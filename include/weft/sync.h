@@ -95,9 +95,10 @@ typedef struct weft_barrier {
   uint32_t arrived;
   uint32_t round;
   uint32_t parties;
+  void* shards;
 } weft_barrier;
 /* clang-format off */
-#define WEFT_BARRIER_INIT(parties) {0, 0, (parties)}
+#define WEFT_BARRIER_INIT(parties) {0, 0, (parties), 0}
 /* clang-format on */
 
 /* For so many parties, round after round. ARGUMENT: 0. */

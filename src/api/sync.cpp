@@ -158,7 +158,11 @@ int weft_barrier_init(weft_barrier* barrier, uint32_t parties) {
 
 int weft_barrier_destroy(weft_barrier* barrier) {
   if (barrier == nullptr) return WEFT_ERR_ARGUMENT;
-  return ok_or(core_of(barrier).arrived() == 0, WEFT_ERR_BUSY);
+  core::Barrier& it = core_of(barrier);
+  if (it.arrived() != 0) return WEFT_ERR_BUSY;
+  const std::uint32_t parties = it.parties();
+  it.~Barrier();
+  return make(barrier, parties);  // one that is used once more is as new
 }
 
 int weft_barrier_wait(weft_barrier* barrier, int* last) { return weft_barrier_timed_wait(barrier, WEFT_FOREVER, last); }

@@ -27,45 +27,57 @@ Unit* unless_out_of_scope(const Worker& worker, Worker& owner, Unit* unit) {
   return nullptr;
 }
 
+// Whether a unit out of an inbox is for its worker. Some come from a barrier, where nobody has looked at them since they
+// parked (resume_chain), and may have been told to migrate meanwhile.
+bool is_for(Worker& worker, Unit& unit) {
+  if (unit.state.load(std::memory_order_relaxed) != UnitState::suspended) [[likely]]
+    return true;
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  if (unit.pool.load(std::memory_order_acquire) == nullptr) return true;
+  put_ready(worker, unit);
+  return false;
+}
+
 // The units of an inbox, oldest first, become ready units of the worker; returns one of them.
 Unit* unpack(Worker& worker, Unit* chain) {
-  if (chain == nullptr) return nullptr;
-  Unit* first = chain;
-  chain = chain->next;
   // Pushed newest first, so that pop() hands them out in the order in which they came.
   Unit* reversed = nullptr;
   while (chain != nullptr) {
     Unit* next = chain->next;
-    chain->next = reversed;
-    reversed = chain;
+    if (is_for(worker, *chain)) {
+      chain->next = reversed;
+      reversed = chain;
+    }
     chain = next;
   }
-  if (reversed == nullptr) return first;
-  for (; reversed != nullptr;) {
+  if (reversed == nullptr || reversed->next == nullptr) return reversed;
+  while (reversed->next != nullptr) {
     Unit* next = reversed->next;
     put_newest(worker, *reversed);
     reversed = next;
   }
   // While they were in hand here, a worker that went to sleep could not see them.
   notify();
-  return first;
+  return reversed;
 }
 
 // The oldest unit of the inbox alone; the others stay there, in their order.
-Unit* take_oldest(Inbox& inbox) {
+Unit* take_oldest(Worker& worker) {
+  Inbox& inbox = worker.inbox;
   Unit* oldest = inbox.take_all();
-  if (oldest == nullptr || oldest->next == nullptr) return oldest;
-  Unit* second = oldest->next;
-  Unit* newest = nullptr;
-  for (Unit* unit = second; unit != nullptr;) {
-    Unit* next = unit->next;
-    unit->next = newest;
-    newest = unit;
-    unit = next;
+  if (oldest == nullptr) return nullptr;
+  if (Unit* second = oldest->next; second != nullptr) {
+    Unit* newest = nullptr;
+    for (Unit* unit = second; unit != nullptr;) {
+      Unit* next = unit->next;
+      unit->next = newest;
+      newest = unit;
+      unit = next;
+    }
+    inbox.put(newest, second);
+    notify();  // while they were in hand, a worker that went to sleep could not see them
   }
-  inbox.put(newest, second);
-  notify();  // while they were in hand, a worker that went to sleep could not see them
-  return oldest;
+  return is_for(worker, *oldest) ? oldest : nullptr;
 }
 
 // Some unit of the worker's deque, so that none waits for ever. The oldest one will do where only units that have
@@ -89,8 +101,8 @@ Unit* next_in_turn(Worker& worker) {
   if (now - worker.last_turn < interval_ns) return nullptr;
   worker.last_turn = now;
   worker.turn_of_inbox = !worker.turn_of_inbox;
-  Unit* unit = worker.turn_of_inbox ? take_oldest(worker.inbox) : take_any(worker);
-  if (unit == nullptr) unit = worker.turn_of_inbox ? take_any(worker) : take_oldest(worker.inbox);
+  Unit* unit = worker.turn_of_inbox ? take_oldest(worker) : take_any(worker);
+  if (unit == nullptr) unit = worker.turn_of_inbox ? take_any(worker) : take_oldest(worker);
   return unit;
 }
 

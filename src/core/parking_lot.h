@@ -146,10 +146,12 @@ class Waiters {
     }
     return false;
   }
-  /// Takes all.
-  void take_all() {
+  /// Takes all; the chain of those that were taken.
+  const Unit* take_all() {
     while (take()) {
     }
+    *end_ = nullptr;
+    return taken_;
   }
 
  private:

@@ -431,6 +431,25 @@ void resume_all(Unit* chain) {
   notify();
 }
 
+void resume_chain(Worker& home, Unit* newest, Unit* oldest) {
+  Worker& self = worker_here();
+  Worker& place = open_worker(home);
+  if (&place == &self) {
+    oldest->next = nullptr;
+    for (Unit* unit = newest; unit != nullptr;) {  // so that the oldest comes first
+      Unit* next = unit->next;
+      unit->state.store(UnitState::ready, std::memory_order_relaxed);
+      put_ready(self, *unit);
+      unit = next;
+    }
+    return;
+  }
+  place.inbox.put(newest, oldest);
+  os::light_fence();
+  wake(place);
+  notify();
+}
+
 void yield() {
   Worker& worker = worker_here();
   Unit& unit = *worker.current;

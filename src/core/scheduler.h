@@ -27,6 +27,10 @@ void suspend();
 /// released when the unit is off its stack. Not for a root, nor for a unit with thread-local storage of its own.
 void park_under(Worker& worker, Unit& unit, Spinlock& lock);
 
+/// Resumes units that parked on `home`, linked by Unit::next from the newest to the oldest, in a barrier. None of
+/// them is touched if they are another worker's.
+void resume_chain(Worker& home, Unit* newest, Unit* oldest);
+
 /// Makes a suspended (or suspending) unit ready. Any KLT of the process that has entered weft.
 void resume(Unit& unit);
 

@@ -2,11 +2,13 @@
 #include <thread>
 #include <vector>
 
+#include "arch/cpu.h"
 #include "core/parking_lot.h"
 #include "core/sync/barrier.h"
 #include "core/sync/condition.h"
 #include "core/sync/mutex.h"
 #include "core/sync/semaphore.h"
+#include "os/clock.h"
 #include "support.h"
 
 namespace weft::test {
@@ -265,6 +267,65 @@ TEST_F(SyncTest, BarrierSeparatesRounds) {
       barrier.arrive_and_wait();
     }
   });
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_EQ(last.load(), rounds);
+}
+
+// More users than parties, units and roots, some of them in a hurry: whoever gives up was not counted, and each round has
+// its number of parties and one last.
+TEST_F(SyncTest, BarrierCountsWhoPasses) {
+  const unsigned parties = 6;
+  const unsigned wanted = scaled(1000) * parties;
+  core::Barrier barrier(parties);
+  std::atomic<unsigned> passed{0};
+  std::atomic<unsigned> last{0};
+  std::atomic<unsigned> late{0};
+  in_both(17, 2, [&](unsigned number) {
+    std::uint64_t patience = 2000;
+    while (passed.load(std::memory_order_relaxed) < wanted) {
+      if (number % 4 == 3) core::yield();
+      const bool is_patient = number % 3 != 0;
+      const auto outcome = barrier.wait_until(os::now_ns() + (is_patient ? 20000000 : patience));
+      if (outcome == core::Barrier::Outcome::timed_out) {
+        ++late;
+        patience += 1000;
+        continue;
+      }
+      ++passed;
+      if (outcome == core::Barrier::Outcome::passed_last) ++last;
+    }
+  });
+  EXPECT_GE(passed.load(), wanted);
+  EXPECT_EQ(passed.load(), last.load() * parties);
+  EXPECT_EQ(barrier.arrived(), 0U);
+}
+
+// Short rounds, in which all go on where the last one is, and long ones, in which others take some of them away.
+TEST_F(SyncTest, BarrierStaysRightWhereUnitsMove) {
+  const unsigned parties = 64;
+  const unsigned rounds = scaled(2000);
+  core::Barrier barrier(parties);
+  std::atomic<unsigned> inside{0};
+  std::atomic<unsigned> wrong{0};
+  std::atomic<unsigned> last{0};
+  Jobs jobs;
+  for (unsigned number = 0; number < parties; ++number)
+    jobs.start([&, number] {
+      for (unsigned round = 0; round < rounds; ++round) {
+        if (inside.fetch_add(1, std::memory_order_relaxed) >= parties) ++wrong;
+        if (round / 100 % 2 == 1 && (number + round) % 16 == 0) {
+          const std::uint64_t end = os::now_ns() + 3000;
+          while (os::now_ns() < end) arch::relax();
+        }
+        if (barrier.arrive_and_wait()) {
+          ++last;
+          if (inside.exchange(0, std::memory_order_relaxed) != parties) ++wrong;
+        }
+        barrier.arrive_and_wait();
+        if (round % 64 == number) core::yield();
+      }
+    });
+  jobs.join();
   EXPECT_EQ(wrong.load(), 0U);
   EXPECT_EQ(last.load(), rounds);
 }

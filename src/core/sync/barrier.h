@@ -1,15 +1,21 @@
-// Barrier for a fixed number of ULTs and roots, usable again and again. An arrival goes to the queue anyway, so all
-// that is counted is counted under the queue's lock: one atomic operation. The number of the round tells one who
-// gives up whether it was still counted.
+// Barrier for a fixed number of ULTs and roots, usable again and again.
+//
+// At first all that is counted is counted under the lock of its queue in the parking lot: an arrival goes to the queue
+// anyway, so that is one atomic operation. The number of the round tells one who gives up whether it was still counted.
+//
+// Once the parties of a round were on several workers, that lock, and the waiters, would cross from core to core at each
+// arrival. From then on each worker has a shard (barrier.cpp): what arrives there crosses to nobody, but for one number
+// per shard and round.
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 
 #include "core/timer.h"
 
 namespace weft::core {
 
+struct BarrierShard;
+struct BarrierShards;
 class Waiters;
 
 class Barrier {
@@ -17,6 +23,11 @@ class Barrier {
   enum class Outcome : std::uint8_t { passed, passed_last, timed_out };
 
   explicit Barrier(std::uint32_t parties) : parties_(parties) {}
+  /// Nobody is at it.
+  ~Barrier();
+  Barrier(const Barrier&) = delete;
+  Barrier& operator=(const Barrier&) = delete;
+
   /// True for exactly one of the parties of each round: the last to arrive.
   bool arrive_and_wait();
   /// When the deadline has passed, and some have not arrived, the caller has not arrived either.
@@ -24,15 +35,25 @@ class Barrier {
   /// Arrives only if it is the last; for those that cannot wait.
   [[nodiscard]] bool try_arrive_last();
   /// How many have arrived and wait.
-  std::uint32_t arrived() const { return arrived_.load(std::memory_order_relaxed); }
+  std::uint32_t arrived() const;
   std::uint32_t parties() const { return parties_; }
 
  private:
-  bool arrive(Waiters& waiters);
+  enum class Arrival : std::uint8_t { waits, last, elsewhere };
+
+  Arrival arrive(Waiters& waiters);
   bool take_back(std::uint32_t round);
-  std::atomic<std::uint32_t> arrived_{0};
+  Outcome wait_in_queue(std::uint32_t round, std::uint64_t deadline);
+
+  bool wait_in_shard(BarrierShards& shards);
+  Outcome wait_beside_shards(BarrierShards& shards, std::uint64_t deadline);
+  bool take_back_from(BarrierShards& shards, BarrierShard& shard, std::uint32_t round);
+  void release(BarrierShards& shards);
+
+  std::atomic<std::uint32_t> arrived_{0};  // while there are no shards
   std::atomic<std::uint32_t> round_{0};
   const std::uint32_t parties_;
+  std::atomic<BarrierShards*> shards_{nullptr};  // once there, for good
 };
 
 }  // namespace weft::core
