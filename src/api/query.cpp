@@ -27,8 +27,8 @@ class Found {
 };
 
 // Only units that have left their worker know it, and a descriptor may still name that of another unit.
-core::Worker* worker_of(const core::Unit& unit, weft_state state) {
-  if (state == WEFT_SUSPENDED) return unit.worker;
+core::Worker* worker_at(const core::Unit& unit, weft_state state) {
+  if (state == WEFT_SUSPENDED) return unit.place != core::Unit::nowhere ? &worker_of(unit) : nullptr;
   if (state != WEFT_RUNNING) return nullptr;
   return core::find_worker([&unit](const core::Worker& worker) { return worker.current.get() == &unit; });
 }
@@ -36,7 +36,7 @@ core::Worker* worker_of(const core::Unit& unit, weft_state state) {
 weft_unit_info info_of(core::Unit& unit, core::UnitState seen) {
   const weft_state state = api::state_of(seen);
   const char* name = details(unit).name;
-  core::Worker* worker = worker_of(unit, state);
+  core::Worker* worker = worker_at(unit, state);
   return {handle_of(&unit), name != nullptr ? name : "", state, static_cast<weft_technique>(unit.technique.get()),
           worker != nullptr ? handle_of(worker) : nullptr};
 }

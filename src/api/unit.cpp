@@ -358,7 +358,7 @@ extern "C" int weft_unit_get_statistics(const weft_unit* handle, weft_unit_stati
   if (handle == nullptr || statistics == nullptr) return WEFT_ERR_ARGUMENT;
   const core::Unit& unit = *unit_of(handle);
   const core::UnitDetails& of_unit = details(unit);
-  *statistics = {std::uint64_t{of_unit.revivals} + 1, of_unit.deviations, of_unit.moves};
+  *statistics = {std::uint64_t{of_unit.revivals} + 1, unit.deviations, unit.moves};
   return WEFT_OK;
 }
 

@@ -119,7 +119,7 @@ Privacy* foreign_privacy(const Worker& worker, const Unit& unit) {
 void wait_for_end(Unit& unit) {
   Worker& worker = worker_here();
   Unit& self = *worker.current;
-  if (is_root(self) && details(self).scope == nullptr) run_until_done(unit);
+  if (is_root(self) && scope_of(self) == nullptr) run_until_done(unit);
   if (is_done(unit)) return;
   prepare_suspend(self);
   {
@@ -149,9 +149,9 @@ void strip(Worker& worker, Unit& unit) {
   UnitDetails& of_unit = details(unit);
   of_unit.name = nullptr;
   of_unit.priority = 0;
-  of_unit.deviations = 0;
+  unit.deviations = 0;
+  unit.moves = 0;
   of_unit.revivals = 0;
-  of_unit.moves = 0;
 }
 
 namespace {

@@ -14,14 +14,14 @@ namespace {
 const Share* scope_of(const Worker& worker) { return worker.lends_within.load(std::memory_order_relaxed); }
 
 bool may_run(const Share* scope, const Unit& unit) {
-  return scope == nullptr || (details(unit).scope != nullptr && details(unit).scope->lies_within(scope));
+  return scope == nullptr || (scope_of(unit) != nullptr && scope_of(unit)->lies_within(scope));
 }
 
 // The unit, or nullptr if the worker may not run it: then it is for the others, who find it at `owner`.
 Unit* unless_out_of_scope(const Worker& worker, Worker& owner, Unit* unit) {
   if (unit == nullptr || may_run(scope_of(worker), *unit)) [[likely]]
     return unit;
-  const Share* scope = details(*unit).scope;
+  const Share* scope = scope_of(*unit);
   owner.aside.put(unit);
   notify(scope);
   return nullptr;

@@ -138,7 +138,7 @@ bool become_root(Worker& worker) {
   Unit& unit = worker.root_unit;
   unit.flags.store(UnitFlag::root_of_klt, std::memory_order_relaxed);
   details(unit).keeps_identity = true;
-  unit.worker = &worker;
+  unit.place = static_cast<std::uint16_t>(worker.index);
   details(unit).name = "a thread of the program";
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   details(unit).identity->thread_pointer = arch::thread_pointer();

@@ -47,6 +47,9 @@ struct Runtime {
 
 extern Runtime runtime;
 
+/// Where the unit runs or ran last; it has departed, or is a root.
+inline Worker& worker_of(const Unit& unit) { return *runtime.worker_at[unit.place].load(std::memory_order_acquire); }
+
 /// Sets what start-up uses; before the first worker exists.
 void configure(const Config& config, const Hooks& hooks);
 

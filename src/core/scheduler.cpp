@@ -50,7 +50,7 @@ Event give_turn(Worker& worker, Worker& home) {
   constexpr unsigned not_plain = UnitFlag::root_of_klt | UnitFlag::cancelled | UnitFlag::wants_identity;
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
   if ((flags & (not_plain | UnitFlag::free_standing)) != UnitFlag::free_standing) [[unlikely]] {
-    if (is_root(unit)) return give_turn(worker, *unit.worker);
+    if (is_root(unit)) return give_turn(worker, worker_of(unit));
     constexpr unsigned never_starts = UnitFlag::cancelled | UnitFlag::free_standing;
     if ((flags & never_starts) == never_starts && !unit.departed) {
       end_free_standing(worker, unit);
@@ -156,7 +156,7 @@ namespace {
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
 void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
   const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
-  if (anybody_pushes || (pool.access() == Access::priv && unit.worker == worker))
+  if (anybody_pushes || (pool.access() == Access::priv && unit.place == worker->index))
     pool.push(&unit);
   else
     pool.put_back(&unit);
@@ -183,7 +183,7 @@ void put_ready(Worker& worker, Unit& unit) {
     put_into_pool(&worker, unit, *pool);
     return;
   }
-  const Share* scope = details(unit).scope;
+  const Share* scope = scope_of(unit);
   if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
     open.inbox.put(&unit);
   else
@@ -213,13 +213,15 @@ bool may_pass(const Worker& worker, const Unit& leaving) {
   return !must_return && runs_on_any_identity(leaving);
 }
 
-// It has a context, or its start is a switch to the top of its stack.
-bool can_be_passed_to(Worker& worker, Unit* unit) {
-  if (unit == nullptr || !runs_on_any_identity(*unit)) return false;
-  if (unit->departed) return true;
-  settle_technique(worker, *unit);
-  const bool starts_by_switch = unit->technique == Technique::full_l || unit->technique == Technique::full;
-  return starts_by_switch && !has_flag(*unit, UnitFlag::cancelled);
+// Its start is a switch to the top of its stack.
+[[gnu::noinline]] bool starts_by_switch(Worker& worker, Unit& unit) {
+  settle_technique(worker, unit);
+  return (unit.technique == Technique::full_l || unit.technique == Technique::full) &&
+         !has_flag(unit, UnitFlag::cancelled);
+}
+
+[[gnu::always_inline]] inline bool can_be_passed_to(Worker& worker, Unit* unit) {
+  return unit != nullptr && runs_on_any_identity(*unit) && (unit->departed || starts_by_switch(worker, *unit));
 }
 
 }  // namespace
@@ -290,7 +292,7 @@ void settle(Worker& worker, Unit& unit, Event event) {
       break;
     case Event::yielded: {
       keep_identity(worker, unit);
-      const Share* scope = details(unit).scope;
+      const Share* scope = scope_of(unit);
       unit.state.store(UnitState::ready, std::memory_order_relaxed);
       if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
         put_into_pool(&worker, unit, *pool);
@@ -329,7 +331,7 @@ void suspend() {
   // The root stays where it is, on its own stack, and lends its KLT to others.
   UnitState expected = UnitState::suspending;
   if (unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel)) {
-    worker.lends_within.store(details(unit).scope, std::memory_order_relaxed);
+    worker.lends_within.store(scope_of(unit), std::memory_order_relaxed);
     reconsider_aside(worker);
     worker.until_ready = &unit;
     schedule(worker, false);
@@ -360,7 +362,7 @@ void park_under(Worker& worker, Unit& unit, Spinlock& lock) {
 
 void resume(Unit& unit) {
   if (is_root(unit)) {
-    Worker* home = unit.worker;
+    Worker* home = &worker_of(unit);
     unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
     os::light_fence();
     wake(*home);
@@ -390,7 +392,7 @@ void resume_all(Unit* chain) {
     }
     // Not looked at before: one that is still on its stack may be gone afterwards, and may not know its worker yet.
     if (make_ready(*unit) != UnitState::suspended) continue;
-    Worker* home = &open_worker(*unit->worker);
+    Worker* home = &open_worker(worker_of(*unit));
     if (Pool* pool = unit->pool.load(std::memory_order_acquire); pool != nullptr) {
       put_into_pool(this_worker(), *unit, *pool);
       continue;
@@ -453,7 +455,7 @@ void resume_chain(Worker& home, Unit* newest, Unit* oldest) {
 void yield() {
   Worker& worker = worker_here();
   Unit& unit = *worker.current;
-  if (is_root(unit) && details(unit).scope != nullptr) {
+  if (is_root(unit) && scope_of(unit) != nullptr) {
     step_aside();
     return;
   }

@@ -10,7 +10,7 @@ namespace weft::core {
 
 const Stack* innermost_stack(const Unit& unit) {
   const Stack* segment =
-      is_root(unit) ? unit.worker->root_segment : (unit.stack != nullptr ? unit.stack->segment : nullptr);
+      is_root(unit) ? worker_of(unit).root_segment : (unit.stack != nullptr ? unit.stack->segment : nullptr);
   return segment != nullptr ? segment : unit.stack;
 }
 
@@ -26,7 +26,7 @@ void call_on_segment(std::size_t size, void (*function)(void*), void* argument) 
     return;
   }
   Unit& unit = this_unit();
-  Stack*& place = is_root(unit) ? unit.worker->root_segment : unit.stack->segment;
+  Stack*& place = is_root(unit) ? worker_of(unit).root_segment : unit.stack->segment;
   Stack* before = place;
   Stack* segment = this_worker()->stacks.take(size);
   place = segment;

@@ -91,8 +91,12 @@ struct alignas(base::cache_line) Unit {
     std::atomic<Unit*> waiters{nullptr};  // of a free-standing unit: who joins it (core/create.h)
     void (*finished)(Unit*);              // of another: on the scheduler's side, after it has left its stack
   };
-  std::atomic<Pool*> pool{nullptr};         // where it goes when ready; nullptr: to the worker that makes it so
-  base::Relaxed<Worker*> worker{nullptr};  // where it runs or ran last; of one that has never departed: nowhere
+  std::atomic<Pool*> pool{nullptr};  // where it goes when ready; nullptr: to the worker that makes it so
+  base::Relaxed<std::uint16_t> place{nowhere};  // the index of the worker where it runs or ran last; not before it departed
+  std::uint16_t moves = 0;                      // to another worker
+  std::uint32_t deviations = 0;
+
+  static constexpr std::uint16_t nowhere = UINT16_MAX;
 };
 
 static_assert(sizeof(Unit) == base::cache_line);
@@ -102,30 +106,28 @@ static_assert(sizeof(Unit) == base::cache_line);
 struct UnitDetails {
   os::Identity* identity = nullptr;  // what it owns at rung 3; else it runs on its worker's
   void* face = nullptr;              // what the face that made it hangs here
-  const Share* scope = nullptr;      // what it belongs to now; nullptr: to nothing in particular
   base::Relaxed<const char*> name{nullptr};
   std::int32_t priority = 0;  // in a pool that knows priorities; higher runs first
-  std::uint32_t deviations = 0;
   std::uint16_t revivals = 0;
-  std::uint16_t moves = 0;      // to another worker
   bool keeps_identity = false;  // `identity` is its own for good, not just while suspended
 };
 
 /// A unit that is not free-standing.
 struct WholeUnit : Unit {
   UnitDetails details;
+  const Share* scope = nullptr;  // what it belongs to now; nullptr: to nothing in particular
 };
 
 /// Free-standing units lie in slabs: so the cache lines that all of them need lie side by side, and a unit that waits
-/// to be run takes 112 bytes.
+/// to be run takes 96 bytes.
 struct alignas(1U << 16U) Slab {
-  static constexpr std::size_t count = 585;
+  static constexpr std::size_t count = 682;
   Unit units[count];
   UnitDetails details[count];
   Slab* older = nullptr;
 };
 
-static_assert(sizeof(Slab) == alignof(Slab));
+static_assert(sizeof(UnitDetails) == 32 && sizeof(Slab) == alignof(Slab));
 
 inline bool has_flag(const Unit& unit, UnitFlag flag) {
   return (unit.flags.load(std::memory_order_relaxed) & flag) != 0;
@@ -140,6 +142,10 @@ inline UnitDetails& details(Unit& unit) {
   const std::uintptr_t offset = address % sizeof(Slab);
   return reinterpret_cast<Slab*>(address - offset)->details[offset / sizeof(Unit)];
 }
+inline const Share* scope_of(const Unit& unit) {
+  return has_flag(unit, UnitFlag::free_standing) ? nullptr : static_cast<const WholeUnit&>(unit).scope;
+}
+
 inline const UnitDetails& details(const Unit& unit) { return details(const_cast<Unit&>(unit)); }
 
 inline bool is_root(const Unit& unit) { return has_flag(unit, UnitFlag::root_of_klt); }

@@ -62,12 +62,12 @@ namespace {
 
 // Whether those that were taken wait on several workers: all are suspended, so their workers are known.
 bool are_apart(const Unit* chain) {
-  const Worker* first = nullptr;
+  std::uint16_t first = Unit::nowhere;
   for (const Unit* unit = chain; unit != nullptr; unit = unit->next) {
-    const Worker* worker = unit->worker;
-    if (worker == nullptr || is_root(*unit)) continue;
-    if (first != nullptr && worker != first) return true;
-    first = worker;
+    const std::uint16_t place = unit->place;
+    if (place == Unit::nowhere || is_root(*unit)) continue;
+    if (first != Unit::nowhere && place != first) return true;
+    first = place;
   }
   return false;
 }

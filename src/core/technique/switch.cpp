@@ -30,9 +30,9 @@ void note_first_deviation(Worker& worker, Unit& unit) {
 namespace {
 
 void note_running(Worker& worker, Unit& unit) {
-  if (unit.worker != &worker) {
-    unit.worker = &worker;
-    if (std::uint16_t& moves = details(unit).moves; moves != UINT16_MAX) ++moves;
+  if (unit.place != worker.index) {
+    unit.place = static_cast<std::uint16_t>(worker.index);
+    if (unit.moves != UINT16_MAX) ++unit.moves;
   }
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.current = &unit;
@@ -40,16 +40,19 @@ void note_running(Worker& worker, Unit& unit) {
   ++worker.counters.units_resumed;
 }
 
+[[gnu::noinline]] void begin_after_another(Worker& worker, Unit& unit) {
+  Stack* stack = bind_stack(worker, unit);
+  begin(worker, unit, stack, stack->top());
+}
+
 // The unit will be off its stack, and the other on its own, when somebody looks at this again (weft_unit_passed).
 void note_direct_switch(Worker& worker, Unit& unit, Event event, Unit& next) {
   worker.left = &unit;
   worker.left_by = static_cast<std::intptr_t>(event);
-  if (next.departed) {
+  if (next.departed) [[likely]]
     note_running(worker, next);
-  } else {
-    Stack* stack = bind_stack(worker, next);
-    begin(worker, next, stack, stack->top());
-  }
+  else
+    begin_after_another(worker, next);
 }
 
 // What the stack of a unit begins with that another unit has started.
@@ -74,8 +77,9 @@ void note_return([[maybe_unused]] Unit& unit, void* fake, bool from_scheduler) {
   const void* low = nullptr;
   std::size_t size = 0;
   sanitizer::arrive(fake, &low, &size);
-  unit.worker->frame_stack = const_cast<void*>(low);
-  unit.worker->frame_stack_size = size;
+  Worker& worker = *this_worker();
+  worker.frame_stack = const_cast<void*>(low);
+  worker.frame_stack_size = size;
 #endif
 }
 
@@ -85,10 +89,10 @@ void note_deviation(Worker& worker, Unit& unit) {
   if (!unit.departed) {
     ++worker.counters.promoted_to_stack;
     unit.departed = true;
-    unit.worker = &worker;
+    unit.place = static_cast<std::uint16_t>(worker.index);
     note_first_deviation(worker, unit);
   }
-  ++details(unit).deviations;
+  ++unit.deviations;
 }
 
 // Leaves the unit for `next`, or for the scheduler if that is nullptr.

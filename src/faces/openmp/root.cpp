@@ -63,7 +63,7 @@ Seats* seats_for(core::Worker& worker, unsigned size) {
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
   worker.root_unit.details.face = nullptr;
-  worker.root_unit.details.scope = nullptr;
+  worker.root_unit.scope = nullptr;
   if (cache == nullptr || cache->root == nullptr) return;
   Root* root = cache->root;
   cache->root = nullptr;

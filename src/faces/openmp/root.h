@@ -41,8 +41,9 @@ struct WorkerCache {
 
 /// The unit goes on as the member.
 inline void become_member(core::Unit& unit, Member& member) {
-  details(unit).face = &member;
-  details(unit).scope = &member.team->share;
+  auto& whole = static_cast<core::WholeUnit&>(unit);  // OpenMP's units are all such
+  whole.details.face = &member;
+  whole.scope = &member.team->share;
 }
 
 WorkerCache& make_cache(core::Worker& worker);
