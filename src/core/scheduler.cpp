@@ -156,7 +156,7 @@ namespace {
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
 void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
   const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
-  if (anybody_pushes || (pool.access() == Access::priv && unit.place == worker->index))
+  if (anybody_pushes || (pool.access() == Access::priv && worker != nullptr && unit.place == worker->index))
     pool.push(&unit);
   else
     pool.put_back(&unit);
