@@ -106,6 +106,8 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       if (worker.ends.load(std::memory_order_acquire)) return;
       continue;
     }
+    // Looked at first: what was put there before somebody asked the worker to end is found then.
+    const bool ends = worker.ends.load(std::memory_order_acquire);
     if (Unit* unit = next_ready(worker); unit != nullptr) {
       searching.found();
       const Event event = run(worker, *unit);
@@ -115,7 +117,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       if (Found found = search_elsewhere(worker)) run_found(worker, found);
       continue;
     }
-    if (worker.ends.load(std::memory_order_acquire)) break;
+    if (ends) break;
     if (!searching.on()) searching.begin();
     if (Found found = search_elsewhere(worker)) {
       searching.found();
