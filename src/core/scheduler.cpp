@@ -103,7 +103,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
     if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) {
       searching.end();
       worker.scheduler()->run();
-      if (worker.ends.load(std::memory_order_acquire)) return;
+      if (scheduler_stops(worker)) return;
       continue;
     }
     // Looked at first: what was put there before somebody asked the worker to end is found then.
