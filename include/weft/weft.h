@@ -129,8 +129,7 @@ typedef struct weft_unit_attr {
  * is not stateless), STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED (preemption). [D] 3.2, Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
-/* The same, `count` times at once, with arguments[0..count); all or none (then units[] holds nothing of use).
- * Parent-first techniques only. */
+/* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. */
 WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                    const weft_unit_attr* attr, weft_unit** units);
 

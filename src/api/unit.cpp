@@ -183,8 +183,9 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
     else
       first = made;
     last = made;
-    if (units != nullptr) units[index] = handle_of(made);
   }
+  if (units != nullptr)
+    for (core::Unit* unit = first; unit != nullptr; unit = unit->next) *units++ = handle_of(unit);
   core::launch_all(worker, first, last, count);
   return WEFT_OK;
 }
