@@ -10,10 +10,14 @@
 namespace weft::openmp {
 
 struct Member;
+struct DependenceList;
 struct Dependences;
 struct DependenceTable;
+struct Event;
+struct ReductionSet;
 struct TaskPool;
 struct TaskWaiter;
+struct Team;
 
 /// A count that somebody may sleep on at a task scheduling point. The sleeper sets `waiter_bit`
 /// under the pool's lock and clears it under that lock; whoever would take the count to the awaited
@@ -42,6 +46,10 @@ class TaskCounter {
 struct Taskgroup {
   TaskCounter count;  // tasks of the group that are not complete
   Taskgroup* outer = nullptr;
+  ReductionSet* reductions = nullptr;  // those of the group first, then those around it
+  void* construct_data = nullptr;      // what a construct that made the group has to remember
+  std::atomic<bool> cancelled{false};  // its tasks that have not begun are discarded
+  bool of_worksharing = false;         // made for the reductions of a worksharing construct
 };
 
 struct Task {
@@ -49,6 +57,7 @@ struct Task {
   Task* parent = nullptr;                     // nullptr for an implicit task
   Taskgroup* group = nullptr;                 // innermost taskgroup it belongs to
   Dependences* dependences = nullptr;         // its own, as a successor and predecessor
+  Event* event = nullptr;                     // of the detach clause: complete only when that is fulfilled too
   DependenceTable* children_table = nullptr;  // of its children's addresses
   void (*function)(void*) = nullptr;
   void* data = nullptr;
@@ -63,6 +72,7 @@ struct Task {
   bool explicit_ = false;
   bool final_ = false;
   bool tied = true;
+  bool must_run = false;  // even if cancelled: its data has been constructed, and its function destroys that
 };
 
 /// What a task is created with; `data` is copied.
@@ -72,7 +82,8 @@ struct TaskRequest {
   void (*copy)(void*, void*);  // nullptr: by bytes
   std::size_t size;
   std::size_t alignment;
-  void** depend = nullptr;  // GCC's encoding; nullptr: none
+  const DependenceList* depend = nullptr;
+  Event* event = nullptr;  // the detach clause's; see event.h
   int priority = 0;
   bool deferrable = true;  // the if clause
   bool final_ = false;
@@ -84,14 +95,26 @@ struct TaskRequest {
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void* data, void* context) = nullptr,
                  void* context = nullptr);
 
+/// create_task in two steps, where the data is filled in between: first the descriptor, with request.size bytes behind
+/// task.data (which are not initialised), then, once, the task itself. request.data, copy, depend and deferrable are not
+/// looked at by the first, and only the last two by the second.
+Task& allocate_task(Member& member, const TaskRequest& request);
+void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable);
+
+/// The task, which somebody else than its member found to be complete: an event was fulfilled. The caller holds the team
+/// open (team.h).
+void complete_from_elsewhere(Team& team, Task& task);
+/// The same for a member of the task's own team.
+void complete_task(Member& member, Task& task);
+
 /// taskwait: waits for the children of the current task.
 void wait_for_children(Member& member);
-/// taskwait with depend clauses.
-void wait_for_dependences(Member& member, void** depend);
+/// taskwait with depend clauses; `waits` is false with nowait, where it only orders tasks after those before it.
+void wait_for_dependences(Member& member, const DependenceList& depend, bool waits = true);
 /// taskyield.
 void yield_task(Member& member);
 
-void begin_taskgroup(Member& member);
+Taskgroup& begin_taskgroup(Member& member);
 void end_taskgroup(Member& member);
 
 /// The member's implicit task ends; other than a master's, it waits until nothing refers to it.
