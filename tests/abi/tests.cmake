@@ -58,6 +58,8 @@ weft_abi_test(doacross C doacross.c STOCK 1 2) # libgomp's members spin while th
 weft_abi_test(depend_kinds C depend_kinds.c)
 weft_abi_test(task_order C task_order.c)
 weft_abi_test(task_priority C task_priority.c)
+weft_abi_test(task_classes CXX task_classes.cpp)
+weft_abi_test(tasks_5_f Fortran tasks_5.F90)
 weft_abi_test(task_chain C task_chain.c NO_O0 PAIRS 1_1 2_2 8_2)
 weft_abi_test(lock_old C lock_old.c PAIRS 2_2 8_8)
 weft_abi_test(parallel_wide C parallel_wide.c NO_O0)
