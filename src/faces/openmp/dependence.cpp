@@ -122,7 +122,7 @@ void want_mutex(Dependences& task, Entry& entry) {
   for (unsigned at = task.mutex_count; at > place; --at) grown[at] = grown[at - 1];
   grown[place] = entry.mutex;
   task.mutexes = grown;
-  task.mutex_count = task.mutex_count + 1;
+  ++task.mutex_count;
   entry.mutex->users.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -172,13 +172,18 @@ bool take_mutexes(Task& task) {
   return true;
 }
 
+// It holds them all.
+bool end_of_mutexes(TaskPool& pool, Task& task) {
+  task.dependences->unresolved.take_back(Dependences::mutexes_to_take - 1);
+  return task.dependences->unresolved.drop(pool, 0) == 0;
+}
+
 // One of the things that keep the task from running is gone. Returns whether it may run; one that is deferred not only
 // may: it is for the caller to enqueue.
 bool resolve_one(TaskPool& pool, Task& task) {
-  const bool excludes = task.dependences->mutex_count != 0;
   const std::uint32_t left = task.dependences->unresolved.drop(pool, 0);
-  if (left == 0) return true;  // of a task that is undeferred: nothing of it may be touched any more
-  return left == 1 && excludes && take_mutexes(task) && task.dependences->unresolved.drop(pool, 0) == 0;
+  if (left != Dependences::mutexes_to_take) return left == 0;
+  return take_mutexes(task) && end_of_mutexes(pool, task);
 }
 
 void offer(Team& team, Member* member, Task& task) {
@@ -208,7 +213,7 @@ bool release_mutexes(Team& team, Member* member, Dependences& own) {
     any = true;
     ++next->dependences->mutexes_held;
     const bool deferred = next->dependences->deferred;
-    if (take_mutexes(*next) && next->dependences->unresolved.drop(team.tasks, 0) == 0 && deferred)
+    if (take_mutexes(*next) && end_of_mutexes(team.tasks, *next) && deferred)
       offer(team, member, *next);
   }
   return any;
@@ -225,7 +230,6 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
   Dependences& own = *(task.dependences = new (memory) Dependences);
   own.task = &task;
   own.deferred = deferred;
-  own.unresolved.add();  // for the mutexes, of which it is not known yet whether there are any
   bool everything = false;
   for (std::size_t index = 0; index < list.count; ++index) {
     const Dependence dependence = list.get(list.source, index);
@@ -235,7 +239,7 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
       depend_on(table.entry(dependence.address), task, dependence.access);
   }
   if (everything) depend_on_everything(table, task);
-  if (own.mutex_count == 0) own.unresolved.take_back();
+  if (own.mutex_count == 0) own.unresolved.take_back(Dependences::mutexes_to_take);
   return resolve_one(creator.team->tasks, task);
 }
 

@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/relaxed.h"
 #include "faces/openmp/task.h"
 
 namespace weft::openmp {
@@ -48,15 +47,17 @@ struct Edge {
 struct TaskMutex;
 
 struct Dependences {
-  /// What keeps the task from running: predecessors that are not complete, 1 while registering, 1 while it has mutexes
-  /// to take.
-  TaskCounter unresolved{1};
+  /// What keeps the task from running: predecessors that are not complete, 1 while registering, mutexes_to_take while it
+  /// has some to take. The latter is a number that nothing else adds up to, so that whoever removes what is before it
+  /// knows it by the count alone: a task that has none may be gone after the removal.
+  static constexpr std::uint32_t mutexes_to_take = 1U << 30U;
+  TaskCounter unresolved{1 + mutexes_to_take};
   std::atomic<Edge*> successors{nullptr};
   std::atomic<std::uint32_t> users{1};  // the task, and the table's entries
   Task* task = nullptr;
   Task* next_in_queue = nullptr;  // of a mutex
   TaskMutex** mutexes = nullptr;  // in order
-  base::Relaxed<unsigned> mutex_count{0};  // others look whether it is 0 while it grows
+  unsigned mutex_count = 0;
   unsigned mutexes_held = 0;
   bool deferred = true;
 };

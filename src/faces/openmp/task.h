@@ -28,8 +28,8 @@ class TaskCounter {
  public:
   explicit TaskCounter(std::uint32_t count = 0) : word_(count) {}
   void add(std::uint32_t count = 1) { word_.fetch_add(count, std::memory_order_relaxed); }
-  /// Undoes one add(), where the caller knows that the count stays above what is awaited.
-  void take_back() { word_.fetch_sub(1, std::memory_order_relaxed); }
+  /// Undoes an add(), where the caller knows that the count stays above what is awaited.
+  void take_back(std::uint32_t count = 1) { word_.fetch_sub(count, std::memory_order_relaxed); }
   std::uint32_t value() const { return word_.load(std::memory_order_acquire) & ~waiter_bit; }
   /// Returns the new value. Resumes the sleeper if that is `awaited`.
   std::uint32_t drop(TaskPool& pool, std::uint32_t awaited);
