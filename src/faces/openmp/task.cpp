@@ -5,10 +5,11 @@
 // Tied tasks keep to the Task Scheduling Constraint (OpenMP 5.2, 12.9): a member that waits inside a
 // task runs only descendants of it (TaskWaiter::only_below). Untied tasks are run as tied ones.
 //
-// What need not be deferred is run as a call where it is created: tasks inside of a final one, and those of a team of one
-// member. The former leave nothing behind, so that their descriptors lie on the stack. The latter have one of their own,
-// since a task with an event may outlive them; from some depth on (most_nested) they are deferred like others, or a
-// chain of nested tasks would be as deep as it is long.
+// What need not be deferred is run as a call where it is created, with its descriptor on the stack: tasks inside of a
+// final one, and those of a team of one member. The former leave nothing behind. The latter may, once the team has tasks
+// that are deferred after all: those with an event, and those below some depth (most_nested), or a chain of nested tasks
+// would be as deep as it is long. When the first of those is created, the descriptors that it comes below move off the
+// stack (leave_stack).
 //
 // Order at completion: successors, group and parent are told first, then the seat counts the task as
 // completed. Until it does, the region cannot end, so the team and its pool are alive. The parent may
@@ -102,6 +103,11 @@ void* memory_for_task(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+// The task that the member was in before may have moved meanwhile.
+void go_back_to(Member& member, Task* before) {
+  member.task = before->moved_to == nullptr ? before : before->moved_to;
+}
+
 void copy_data(Member& member, Task& task, const TaskRequest& request) {
   if (request.copy == nullptr) {
     if (request.size != 0) std::memcpy(task.data, request.data, request.size);
@@ -111,7 +117,7 @@ void copy_data(Member& member, Task& task, const TaskRequest& request) {
   Task* creator = member.task;  // the copies are made in the data environment of the new task
   member.task = &task;
   request.copy(task.data, request.data);
-  member.task = creator;
+  go_back_to(member, creator);
 }
 
 void let_go(TaskPool& pool, Task* task) {
@@ -165,13 +171,58 @@ void run_body(Member& member, Task& task) {
     core::call_on_segment(wanted, call_task, &task);
   else
     task.function(task.data);
-  member.task = before;
+  go_back_to(member, before);
 }
 
-// The whole of a task of which nothing is left behind, for everything below it is included in it.
-void run_included(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
+// The same, but looks at the stack only now and then.
+void run_nested_body(Member& member, Task& task) {
+  constexpr std::uint32_t depths = 16;
+  if (task.depth % depths == 0) {
+    run_body(member, task);
+    return;
+  }
+  Task* before = member.task;
+  member.task = &task;
+  task.function(task.data);
+  go_back_to(member, before);
+}
+
+// A copy of a task on the stack, which goes on as that. Nobody else knows of it yet.
+Task* move_off_stack(Task& task) {
+  Task& moved = *new (memory_for_task(sizeof(Task), alignof(Task))) Task;
+  moved.icv = task.icv;
+  moved.parent = task.parent;
+  moved.group = task.group;
+  moved.priority = task.priority;
+  moved.depth = task.depth;
+  moved.explicit_ = true;
+  moved.final_ = task.final_;
+  moved.tied = task.tied;
+  moved.key = task.key;
+  task.moved_to = &moved;
+  return &moved;
+}
+
+// The task in hand and those around it that lie on the stack get descriptors of their own. (Ancestors of one that does not
+// lie there do not either.)
+void leave_stack(Member& member) {
+  if (!member.task->on_stack) return;
+  member.task = move_off_stack(*member.task);
+  for (Task* task = member.task;; task = task->parent) {
+    const bool moves = task->parent->on_stack;
+    if (moves) task->parent = move_off_stack(*task->parent);
+    task->parent->holders.add();
+    if (!moves) return;
+  }
+}
+
+// A task that is run here and now, with its descriptor on the stack. `alone`: in a team of one without pending tasks;
+// else all below it is included in it.
+void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context,
+                  bool alone) {
   Task task;
   initialise(task, member, request);
+  task.on_stack = alone;
   count_task();
   constexpr std::size_t most_on_stack = 4096;
   void* copied = nullptr;
@@ -190,25 +241,16 @@ void run_included(Member& member, const TaskRequest& request, void (*prepare)(vo
   } else {
     task.data = request.data;
   }
-  run_body(member, task);
   if (request.event != nullptr) {
-    request.event->task.store(&task, std::memory_order_release);
     task.event = request.event;
-    wait_for_event(member, task);
+    task.event->task.store(&task, std::memory_order_release);
   }
+  run_nested_body(member, task);
+  if (task.event != nullptr) wait_for_event(member, task);
   std::free(kept);
-}
-
-// The whole of a task, but of what it leaves behind, in a team of one that has no pending tasks.
-void run_alone(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
-  Task& task = allocate_task(member, request);
-  copy_data(member, task, request);
-  if (prepare != nullptr) prepare(task.data, context);
-  task.parent->holders.add();
-  count_task();
-  run_body(member, task);
-  if (task.children_table != nullptr) free_table(task);
-  let_go(member.team->tasks, &task);
+  if (task.moved_to == nullptr) return;
+  if (task.moved_to->children_table != nullptr) free_table(*task.moved_to);
+  let_go(member.team->tasks, task.moved_to);
 }
 
 // Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred for its depth when
@@ -252,6 +294,7 @@ void run_task(Member& member, Task& task) {
 }
 
 Task& allocate_task(Member& member, const TaskRequest& request) {
+  leave_stack(member);
   const std::size_t alignment = request.alignment < alignof(Task) ? alignof(Task) : request.alignment;
   const std::size_t offset = base::round_up(sizeof(Task), alignment);
   void* memory = memory_for_task(offset + request.size, alignment);
@@ -288,12 +331,12 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
     return;
   }
   if (member.task->final_) {
-    run_included(member, request, prepare, context);
+    run_in_place(member, request, prepare, context, false);
     return;
   }
   const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
   if (alone && request.event == nullptr && member.task->depth < most_nested) {
-    run_alone(member, request, prepare, context);
+    run_in_place(member, request, prepare, context, true);
   } else {
     Task& task = allocate_task(member, request);
     copy_data(member, task, request);

@@ -61,7 +61,9 @@ struct Task {
   DependenceTable* children_table = nullptr;  // of its children's addresses
   void (*function)(void*) = nullptr;
   void* data = nullptr;
-  Task* next = nullptr;  // in the priority queue
+  Task* next = nullptr;      // in the priority queue
+  Task* moved_to = nullptr;  // of one on a stack: its descriptor now
+  const void* key = this;    // what nestable locks know it by
   TaskCounter children;  // that are not complete
   /// 1 until the task is complete, 1 for each child whose descriptor exists: the line of ancestors
   /// stays readable for as long as somebody may ask for it. At 0 the descriptor is freed; an implicit
@@ -72,6 +74,7 @@ struct Task {
   bool explicit_ = false;
   bool final_ = false;
   bool tied = true;
+  bool on_stack = false;  // and may have to move before it has children that outlive it
   bool must_run = false;  // even if cancelled: its data has been constructed, and its function destroys that
 };
 
