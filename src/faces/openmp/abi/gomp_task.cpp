@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_depend.h"
 #include "faces/openmp/abi/gomp_reduction.h"
-#include "faces/openmp/dependence.h"
 #include "faces/openmp/event.h"
 #include "faces/openmp/task.h"
 #include "faces/openmp/team.h"
@@ -49,42 +49,6 @@ Deal deal(std::uint64_t trips, std::uint64_t number, bool is_grainsize, bool str
     return {(trips - 1) / each + 1, each, 0};
   }
   return {tasks, trips / tasks, trips % tasks};
-}
-
-// The depend clauses, in one of two forms. depend[0] != 0: total, writers, then the addresses, writers first. depend[0] ==
-// 0: total, writers, mutexinoutset, readers, then the addresses in that order, then addresses of depobjs.
-enum Depobj : std::uintptr_t { depobj_in = 1, depobj_out, depobj_inout, depobj_mutexinoutset, depobj_inoutset };
-
-std::uintptr_t number_at(const void* source, std::size_t index) {
-  return reinterpret_cast<std::uintptr_t>(static_cast<void* const*>(source)[index]);
-}
-
-Dependence short_form(const void* source, std::size_t index) {
-  const auto address = static_cast<void* const*>(source)[2 + index];
-  return {address, index < number_at(source, 1) ? Access::writes : Access::reads};
-}
-
-Dependence long_form(const void* source, std::size_t index) {
-  void* const address = static_cast<void* const*>(source)[5 + index];
-  std::size_t last = number_at(source, 2);
-  if (index < last) return {address, Access::writes};
-  if (index < (last += number_at(source, 3))) return {address, Access::excludes};
-  if (index < last + number_at(source, 4)) return {address, Access::reads};
-  switch (number_at(address, 1)) {
-    case depobj_in:
-      return {*static_cast<void**>(address), Access::reads};
-    case depobj_mutexinoutset:
-      return {*static_cast<void**>(address), Access::excludes};
-    case depobj_inoutset:
-      return {*static_cast<void**>(address), Access::sets};
-    default:
-      return {*static_cast<void**>(address), Access::writes};
-  }
-}
-
-DependenceList list_of(void** depend) {
-  if (number_at(depend, 0) != 0) return {depend, number_at(depend, 0), short_form};
-  return {depend, number_at(depend, 1), long_form};
 }
 
 // The first two words of a taskloop task's data are its bounds; if it has a reduction clause of its own, the third is
