@@ -51,9 +51,7 @@ static void conditions(void) {
     check_add(&after, 1);
 #pragma omp barrier
 #pragma omp single nowait
-    {
-      check_add(&after, 10);
-    }
+    { check_add(&after, 10); }
 #pragma omp cancel parallel if (omp_get_thread_num() == 0)
     for (;;) {
 #pragma omp cancel parallel if (after < 0)

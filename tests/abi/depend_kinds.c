@@ -1,5 +1,5 @@
-/* mutexinoutset (exclusive), dependence objects of each kind, iterators, undeferred tasks, taskwait with depend; and what
- * compilers since GCC 13 emit (inoutset, omp_all_memory, taskwait nowait), put together by hand. */
+/* mutexinoutset (exclusive), dependence objects of each kind, iterators, undeferred tasks, taskwait with depend; and
+ * what compilers since GCC 13 emit (inoutset, omp_all_memory, taskwait nowait), put together by hand. */
 #include <unistd.h>
 
 #include "check.h"

@@ -57,8 +57,8 @@ static void by_a_foreign_thread(void) {
   }
 }
 
-/* A taskgroup and a barrier do as well; the region's end is one. libgomp 12 never comes out of a barrier if the event of
- * the last pending task is fulfilled by a thread from outside while all members wait in it. */
+/* A taskgroup and a barrier do as well; the region's end is one. libgomp 12 never comes out of a barrier if the event
+ * of the last pending task is fulfilled by a thread from outside while all members wait in it. */
 static void group_and_barrier(void) {
   int grouped = 0, at_barrier = 0, at_end = 0;
   if (getenv("CHECK_RUNTIME") == NULL) return;

@@ -3,21 +3,21 @@
 
 enum { N = 40, M = 30 };
 
-#define WAVEFRONT(clause)                                                                \
-  {                                                                                      \
-    int grid[N][M], order = 0, wrong = 0;                                                \
-    for (int i = 0; i < N; ++i)                                                          \
-      for (int j = 0; j < M; ++j) grid[i][j] = 1;                                        \
-    _Pragma("omp parallel") {                                                            \
-      _Pragma(clause) for (int i = 1; i < N; ++i) for (int j = 1; j < M; ++j) {          \
-        _Pragma("omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)")           \
-            grid[i][j] = (grid[i - 1][j] + grid[i][j - 1]) % 10007;                      \
-        check_add(&order, 1);                                                            \
-        _Pragma("omp ordered depend(source)") if (grid[i][j] == 0) check_add(&wrong, 1); \
-      }                                                                                  \
-    }                                                                                    \
-    CHECK_EQ(order, (N - 1) * (M - 1));                                                  \
-    for (int i = 1; i < N; ++i)                                                          \
+#define WAVEFRONT(clause)                                                                          \
+  {                                                                                                \
+    int grid[N][M], order = 0, wrong = 0;                                                          \
+    for (int i = 0; i < N; ++i)                                                                    \
+      for (int j = 0; j < M; ++j) grid[i][j] = 1;                                                  \
+    _Pragma("omp parallel") {                                                                      \
+      _Pragma(clause) for (int i = 1; i < N; ++i) for (int j = 1; j < M; ++j) {                    \
+        _Pragma("omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)") grid[i][j] =        \
+            (grid[i - 1][j] + grid[i][j - 1]) % 10007;                                             \
+        check_add(&order, 1);                                                                      \
+        _Pragma("omp ordered depend(source)") if (grid[i][j] == 0) check_add(&wrong, 1);           \
+      }                                                                                            \
+    }                                                                                              \
+    CHECK_EQ(order, (N - 1) * (M - 1));                                                            \
+    for (int i = 1; i < N; ++i)                                                                    \
       for (int j = 1; j < M; ++j) CHECK_EQ(grid[i][j], (grid[i - 1][j] + grid[i][j - 1]) % 10007); \
   }
 

@@ -1,6 +1,6 @@
-/* Chains of a million tasks: nested in each other, with and without waits, inside of final ones, outside any region, and by
- * dependences. They need memory, but not more stack the longer they are. libgomp 12 runs out of stack where tasks wait, are
- * not deferred, or are nested outside a region: there the chain is short. */
+/* Chains of a million tasks: nested in each other, with and without waits, inside of final ones, outside any region,
+ * and by dependences. They need memory, but not more stack the longer they are. libgomp 12 runs out of stack where
+ * tasks wait, are not deferred, or are nested outside a region: there the chain is short. */
 #include "check.h"
 
 enum { MILLION = 1000000, SHORT = 1000 };

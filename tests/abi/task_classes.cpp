@@ -19,7 +19,7 @@ struct Counted {
   }
 };
 
-#pragma omp declare reduction(add : Counted : omp_out += omp_in) initializer(omp_priv = Counted(0))
+#pragma omp declare reduction(add:Counted : omp_out += omp_in) initializer(omp_priv = Counted(0))
 
 void cancelled_copies() {
   const int before = check_load(&live);

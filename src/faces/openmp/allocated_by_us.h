@@ -1,5 +1,5 @@
-// Which variables have memory of an OpenMP allocator: allocatables of Fortran that the allocators construct was applied to
-// (OpenMP 5.2, 6.7) may be freed or grown by code that does not know of it, so that compilers ask here first.
+// Which variables have memory of an OpenMP allocator: allocatables of Fortran that the allocators construct was applied
+// to (OpenMP 5.2, 6.7) may be freed or grown by code that does not know of it, so that compilers ask here first.
 #pragma once
 
 namespace weft::openmp {

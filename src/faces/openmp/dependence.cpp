@@ -213,8 +213,7 @@ bool release_mutexes(Team& team, Member* member, Dependences& own) {
     any = true;
     ++next->dependences->mutexes_held;
     const bool deferred = next->dependences->deferred;
-    if (take_mutexes(*next) && end_of_mutexes(team.tasks, *next) && deferred)
-      offer(team, member, *next);
+    if (take_mutexes(*next) && end_of_mutexes(team.tasks, *next) && deferred) offer(team, member, *next);
   }
   return any;
 }

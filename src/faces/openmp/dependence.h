@@ -6,7 +6,8 @@
 // added once it is closed.
 //
 // For each address the table holds the last generation of tasks that may run beside each other (one writer; or all that
-// read; or those with inoutset; or those with mutexinoutset) and the generation before it, which each of them waits for.
+// read; or those with inoutset; or those with mutexinoutset) and the generation before it, which each of them waits
+// for.
 //
 // mutexinoutset: a task that waits for nothing else takes the mutexes of its addresses, in the order of their places in
 // memory (so that no circle of waiters can form), before it is ready; one that is held puts the task into a queue, and
@@ -22,7 +23,8 @@
 
 namespace weft::openmp {
 
-/// The task dependence types. `reads` and `sets` may run beside their like, `excludes` one after the other in any order.
+/// The task dependence types. `reads` and `sets` may run beside their like, `excludes` one after the other in any
+/// order.
 enum class Access : std::uint8_t { reads, writes, excludes, sets };
 
 /// address nullptr: omp_all_memory.
@@ -47,9 +49,9 @@ struct Edge {
 struct TaskMutex;
 
 struct Dependences {
-  /// What keeps the task from running: predecessors that are not complete, 1 while registering, mutexes_to_take while it
-  /// has some to take. The latter is a number that nothing else adds up to, so that whoever removes what is before it
-  /// knows it by the count alone: a task that has none may be gone after the removal.
+  /// What keeps the task from running: predecessors that are not complete, 1 while registering, mutexes_to_take while
+  /// it has some to take. The latter is a number that nothing else adds up to, so that whoever removes what is before
+  /// it knows it by the count alone: a task that has none may be gone after the removal.
   static constexpr std::uint32_t mutexes_to_take = 1U << 30U;
   TaskCounter unresolved{1 + mutexes_to_take};
   std::atomic<Edge*> successors{nullptr};
@@ -62,8 +64,8 @@ struct Dependences {
   bool deferred = true;
 };
 
-/// Registers `task`. True: it may run at once; else it is enqueued, if it is `deferred`, when nothing keeps it any more, or
-/// the wait on `unresolved` ends.
+/// Registers `task`. True: it may run at once; else it is enqueued, if it is `deferred`, when nothing keeps it any
+/// more, or the wait on `unresolved` ends.
 bool register_dependences(Member& creator, Task& task, const DependenceList& list, bool deferred);
 
 /// `task` is complete: makes the successors that waited only for it ready. `member` is nullptr if who found out is no

@@ -25,8 +25,7 @@ std::atomic<std::uint64_t>& word_of(const Workshare& shared, std::uint64_t row) 
 bool not_posted(const void* argument) {
   const auto& awaited = *static_cast<const Awaited*>(argument);
   const std::uint64_t word = word_of(*awaited.shared, awaited.row).load(std::memory_order_seq_cst);
-  const bool posted =
-      awaited.shared->columns == 1 ? (word >> (awaited.row % bits) & 1U) != 0 : word > awaited.column;
+  const bool posted = awaited.shared->columns == 1 ? (word >> (awaited.row % bits) & 1U) != 0 : word > awaited.column;
   return !posted && !awaited.team->cancelled.load(std::memory_order_seq_cst);
 }
 

@@ -1,9 +1,10 @@
 // Doacross loops (OpenMP 5.2, 15.10): iterations that wait for others of the same loop.
 //
 // What has been posted is kept by row: a row is what one member works on in ascending order, and its columns are the
-// iterations that it consists of. With one column a row is a bit; else a word, the number of columns posted so far, since
-// to wait for one means to wait for all of the row before it. GCC's loops have the iterations that are shared out as rows,
-// and the inner ones that `ordered(n)` names as columns; where the order within is not known, each iteration is a row.
+// iterations that it consists of. With one column a row is a bit; else a word, the number of columns posted so far,
+// since to wait for one means to wait for all of the row before it. GCC's loops have the iterations that are shared out
+// as rows, and the inner ones that `ordered(n)` names as columns; where the order within is not known, each iteration
+// is a row.
 //
 // A member that waits looks for a moment and then suspends its unit, so that those it waits for run however few workers
 // there are. It parks on one of the addresses within the Workshare, chosen by the row, after it has been counted in

@@ -230,7 +230,8 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
       const core::Event event = run_member(worker, member, stack);
       if (event == core::Event::returned) {
         // It may have kept one while members of its own ran.
-        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity) core::drop_identity(worker, member.unit);
+        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity)
+          core::drop_identity(worker, member.unit);
         ++finished;
         continue;
       }
@@ -408,7 +409,8 @@ void end_cancelled(Team& team) {
 
 void keep_own_identity_while_members_run(core::Worker& worker, const Team& team) {
   core::Unit& unit = *worker.current;
-  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr) core::keep_identity(worker, unit);
+  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr)
+    core::keep_identity(worker, unit);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 // task runs only descendants of it (TaskWaiter::only_below). Untied tasks are run as tied ones.
 //
 // What need not be deferred is run as a call where it is created, with its descriptor on the stack: tasks inside of a
-// final one, and those of a team of one member. The former leave nothing behind. The latter may, once the team has tasks
-// that are deferred after all: those with an event, and those below some depth (most_nested), or a chain of nested tasks
-// would be as deep as it is long. When the first of those is created, the descriptors that it comes below move off the
-// stack (leave_stack).
+// final one, and those of a team of one member. The former leave nothing behind. The latter may, once the team has
+// tasks that are deferred after all: those with an event, and those below some depth (most_nested), or a chain of
+// nested tasks would be as deep as it is long. When the first of those is created, the descriptors that it comes below
+// move off the stack (leave_stack).
 //
 // Order at completion: successors, group and parent are told first, then the seat counts the task as
 // completed. Until it does, the region cannot end, so the team and its pool are alive. The parent may
@@ -104,9 +104,7 @@ void* memory_for_task(std::size_t size, std::size_t alignment) {
 }
 
 // The task that the member was in before may have moved meanwhile.
-void go_back_to(Member& member, Task* before) {
-  member.task = before->moved_to == nullptr ? before : before->moved_to;
-}
+void go_back_to(Member& member, Task* before) { member.task = before->moved_to == nullptr ? before : before->moved_to; }
 
 void copy_data(Member& member, Task& task, const TaskRequest& request) {
   if (request.copy == nullptr) {
@@ -203,8 +201,8 @@ Task* move_off_stack(Task& task) {
   return &moved;
 }
 
-// The task in hand and those around it that lie on the stack get descriptors of their own. (Ancestors of one that does not
-// lie there do not either.)
+// The task in hand and those around it that lie on the stack get descriptors of their own. (Ancestors of one that does
+// not lie there do not either.)
 void leave_stack(Member& member) {
   if (!member.task->on_stack) return;
   member.task = move_off_stack(*member.task);
@@ -253,8 +251,8 @@ void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(vo
   let_go(member.team->tasks, task.moved_to);
 }
 
-// Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred for its depth when
-// the one at the top has ended.
+// Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred for its depth
+// when the one at the top has ended.
 void run_those_put_off(Member& member) {
   if (member.team->level != 0 || member.task->parent != nullptr) return;
   if (!member.team->tasks.used.load(std::memory_order_relaxed)) return;
@@ -279,9 +277,7 @@ void complete_task(Member& member, Task& task) {
   count_completed(member);
 }
 
-void complete_from_elsewhere(Team& team, Task& task) {
-  count_completed_elsewhere(team, finish(team, nullptr, task));
-}
+void complete_from_elsewhere(Team& team, Task& task) { count_completed_elsewhere(team, finish(team, nullptr, task)); }
 
 void run_task(Member& member, Task& task) {
   if (is_discarded(member, task)) {

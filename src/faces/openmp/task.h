@@ -64,7 +64,7 @@ struct Task {
   Task* next = nullptr;      // in the priority queue
   Task* moved_to = nullptr;  // of one on a stack: its descriptor now
   const void* key = this;    // what nestable locks know it by
-  TaskCounter children;  // that are not complete
+  TaskCounter children;      // that are not complete
   /// 1 until the task is complete, 1 for each child whose descriptor exists: the line of ancestors
   /// stays readable for as long as somebody may ask for it. At 0 the descriptor is freed; an implicit
   /// task, which is part of its member, stays at 1, and its member waits for that.
@@ -99,13 +99,13 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
                  void* context = nullptr);
 
 /// create_task in two steps, where the data is filled in between: first the descriptor, with request.size bytes behind
-/// task.data (which are not initialised), then, once, the task itself. request.data, copy, depend and deferrable are not
-/// looked at by the first, and only the last two by the second.
+/// task.data (which are not initialised), then, once, the task itself. request.data, copy, depend and deferrable are
+/// not looked at by the first, and only the last two by the second.
 Task& allocate_task(Member& member, const TaskRequest& request);
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable);
 
-/// The task, which somebody else than its member found to be complete: an event was fulfilled. The caller holds the team
-/// open (team.h).
+/// The task, which somebody else than its member found to be complete: an event was fulfilled. The caller holds the
+/// team open (team.h).
 void complete_from_elsewhere(Team& team, Task& task);
 /// The same for a member of the task's own team.
 void complete_task(Member& member, Task& task);

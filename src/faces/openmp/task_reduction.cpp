@@ -42,7 +42,8 @@ bool look_up(ReductionSet& set, unsigned number, const void* address, ReductionP
     *place = {part + items[index].offset, address};
     return true;
   }
-  const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(set.memory);
+  const std::uintptr_t distance =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(set.memory);
   if (distance >= set.stride * set.parts) return false;
   const std::size_t offset = distance % set.stride;
   *place = {part + offset, nullptr};

@@ -1,10 +1,11 @@
 // Task reductions (OpenMP 5.2, 5.5.9 and 5.5.10): the private copies that tasks with in_reduction work on.
 //
-// A construct with task_reduction (or reduction with the task modifier) brings a set: a part of memory for each member of
-// the team, each with a copy of every list item. A task uses the copies of the member that runs it, which it is run
-// by from begin to end. Sets belong to taskgroups; a task looks for a list item in its innermost taskgroup's sets first, then
-// in those around. It knows the item by the original's address, or, if the task around it had the same item in its own
-// in_reduction, by that of a copy. What the copies start from, and what they are added up to, is the compiler's business.
+// A construct with task_reduction (or reduction with the task modifier) brings a set: a part of memory for each member
+// of the team, each with a copy of every list item. A task uses the copies of the member that runs it, which it is run
+// by from begin to end. Sets belong to taskgroups; a task looks for a list item in its innermost taskgroup's sets
+// first, then in those around. It knows the item by the original's address, or, if the task around it had the same item
+// in its own in_reduction, by that of a copy. What the copies start from, and what they are added up to, is the
+// compiler's business.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +31,8 @@ struct ReductionSet {
   ReductionItem* items() { return reinterpret_cast<ReductionItem*>(this + 1); }
 };
 
-/// A set for the caller's team with `count` items, which the caller fills in, and zeroed parts of `stride` bytes; or with
-/// parts that another member's set has, and will keep until no task uses this one.
+/// A set for the caller's team with `count` items, which the caller fills in, and zeroed parts of `stride` bytes; or
+/// with parts that another member's set has, and will keep until no task uses this one.
 ReductionSet* make_reductions(const Member& member, std::size_t count, std::size_t stride, std::size_t alignment,
                               char* memory_of_other = nullptr);
 ReductionSet* make_reductions(unsigned parts, std::size_t count, std::size_t stride, std::size_t alignment);

@@ -1,6 +1,6 @@
 // The depend clauses as GCC's compilers write them down, in one of two forms. depend[0] != 0: total, writers, then the
-// addresses, writers first. depend[0] == 0: total, writers, mutexinoutset, readers, then the addresses in that order, then
-// addresses of depobjs. inoutset comes as one of the latter, omp_all_memory as a writer of address 0.
+// addresses, writers first. depend[0] == 0: total, writers, mutexinoutset, readers, then the addresses in that order,
+// then addresses of depobjs. inoutset comes as one of the latter, omp_all_memory as a writer of address 0.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// GCC's entry points for loops with ordered(n) and depend. The compiler counts the iterations of the loops from 0: counts[0]
-// are those that are shared out (of several loops that are collapsed, all), the others are those of the loops inside.
+// GCC's entry points for loops with ordered(n) and depend. The compiler counts the iterations of the loops from 0:
+// counts[0] are those that are shared out (of several loops that are collapsed, all), the others are those of the loops
+// inside.
 #include <cstdarg>
 #include <cstdint>
 
@@ -60,22 +61,22 @@ void post(const T* place) {
 
 using namespace weft::openmp;
 
-#define DEFINE_DOACROSS(prefix, T)                                                                                     \
-  WEFT_EXPORT bool prefix##_static_start(unsigned number, T* counts, T chunk, T* start, T* end) {                      \
-    return begin_scheduled(number, counts, start, end, Schedule::static_, chunk);                                      \
-  }                                                                                                                    \
-  WEFT_EXPORT bool prefix##_dynamic_start(unsigned number, T* counts, T chunk, T* start, T* end) {                     \
-    return begin_scheduled(number, counts, start, end, Schedule::dynamic, chunk);                                      \
-  }                                                                                                                    \
-  WEFT_EXPORT bool prefix##_guided_start(unsigned number, T* counts, T chunk, T* start, T* end) {                      \
-    return begin_scheduled(number, counts, start, end, Schedule::guided, chunk);                                       \
-  }                                                                                                                    \
-  WEFT_EXPORT bool prefix##_runtime_start(unsigned number, T* counts, T* start, T* end) {                              \
-    return begin_by_runtime(number, counts, start, end);                                                               \
-  }                                                                                                                    \
-  WEFT_EXPORT bool prefix##_start(unsigned number, T* counts, long schedule, T chunk, T* start, T* end,                \
-                                  std::uintptr_t* reductions, void** memory) {                                         \
-    return begin_by_number(number, counts, schedule, chunk, start, end, reductions, memory);                           \
+#define DEFINE_DOACROSS(prefix, T)                                                                      \
+  WEFT_EXPORT bool prefix##_static_start(unsigned number, T* counts, T chunk, T* start, T* end) {       \
+    return begin_scheduled(number, counts, start, end, Schedule::static_, chunk);                       \
+  }                                                                                                     \
+  WEFT_EXPORT bool prefix##_dynamic_start(unsigned number, T* counts, T chunk, T* start, T* end) {      \
+    return begin_scheduled(number, counts, start, end, Schedule::dynamic, chunk);                       \
+  }                                                                                                     \
+  WEFT_EXPORT bool prefix##_guided_start(unsigned number, T* counts, T chunk, T* start, T* end) {       \
+    return begin_scheduled(number, counts, start, end, Schedule::guided, chunk);                        \
+  }                                                                                                     \
+  WEFT_EXPORT bool prefix##_runtime_start(unsigned number, T* counts, T* start, T* end) {               \
+    return begin_by_runtime(number, counts, start, end);                                                \
+  }                                                                                                     \
+  WEFT_EXPORT bool prefix##_start(unsigned number, T* counts, long schedule, T chunk, T* start, T* end, \
+                                  std::uintptr_t* reductions, void** memory) {                          \
+    return begin_by_number(number, counts, schedule, chunk, start, end, reductions, memory);            \
   }
 DEFINE_DOACROSS(GOMP_loop_doacross, long)
 DEFINE_DOACROSS(GOMP_loop_ull_doacross, Ull)
@@ -83,16 +84,15 @@ DEFINE_DOACROSS(GOMP_loop_ull_doacross, Ull)
 WEFT_EXPORT void GOMP_doacross_post(long* place) { post(place); }
 WEFT_EXPORT void GOMP_doacross_ull_post(Ull* place) { post(place); }
 
-#define DEFINE_WAIT(name, T)                                                                               \
-  WEFT_EXPORT void name(T first, ...) {                                                                    \
-    Member& member = this_member();                                                                        \
-    va_list rest;                                                                                          \
-    va_start(rest, first);                                                                                 \
-    const std::uint64_t column = column_of(*member.loop.shared, [&](unsigned) {                            \
-      return static_cast<std::uint64_t>(va_arg(rest, T));                                                  \
-    });                                                                                                    \
-    va_end(rest);                                                                                          \
-    wait_for_iteration(member, static_cast<std::uint64_t>(first), column);                                 \
+#define DEFINE_WAIT(name, T)                                                                                   \
+  WEFT_EXPORT void name(T first, ...) {                                                                        \
+    Member& member = this_member();                                                                            \
+    va_list rest;                                                                                              \
+    va_start(rest, first);                                                                                     \
+    const std::uint64_t column =                                                                               \
+        column_of(*member.loop.shared, [&](unsigned) { return static_cast<std::uint64_t>(va_arg(rest, T)); }); \
+    va_end(rest);                                                                                              \
+    wait_for_iteration(member, static_cast<std::uint64_t>(first), column);                                     \
   }
 DEFINE_WAIT(GOMP_doacross_wait, long)
 DEFINE_WAIT(GOMP_doacross_ull_wait, Ull)

@@ -1,5 +1,5 @@
-// Entry points that came with GCC 14 and 15. Of objects for interoperability and of indirect calls on devices, the host knows
-// what libgomp knows without an offloading device: nothing.
+// Entry points that came with GCC 14 and 15. Of objects for interoperability and of indirect calls on devices, the host
+// knows what libgomp knows without an offloading device: nothing.
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/gomp_depend.h"
 #include "faces/openmp/allocated_by_us.h"

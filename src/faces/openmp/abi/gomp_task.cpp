@@ -128,17 +128,16 @@ WEFT_EXPORT void GOMP_taskloop(void (*function)(void*), void* data, void (*copy)
                                long alignment, unsigned flags, unsigned long number, int priority, long start, long end,
                                long step) {
   const bool up = step > 0;
-  create_taskloop<long>(request_for(function, data, copy, size, alignment, flags, priority), flags,
-                        number, start, end, step, up);
+  create_taskloop<long>(request_for(function, data, copy, size, alignment, flags, priority), flags, number, start, end,
+                        step, up);
 }
 
 WEFT_EXPORT void GOMP_taskloop_ull(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
                                    long alignment, unsigned flags, unsigned long number, int priority,
                                    unsigned long long start, unsigned long long end, unsigned long long step) {
   const bool up = (flags & flag_up) != 0;
-  create_taskloop<unsigned long long>(
-      request_for(function, data, copy, size, alignment, flags, priority), flags, number, start,
-      end, step, up);
+  create_taskloop<unsigned long long>(request_for(function, data, copy, size, alignment, flags, priority), flags,
+                                      number, start, end, step, up);
 }
 
 WEFT_EXPORT void GOMP_taskwait() { wait_for_children(this_member()); }
