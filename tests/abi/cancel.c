@@ -139,6 +139,7 @@ static void sections(void) {
 /* Tasks that have not begun are discarded, also those that depend on others; the group ends. */
 static void taskgroups(void) {
   int runs = 0, outside = 0, found = 0, token = 0;
+  (void)token; /* only its address matters */
 #pragma omp parallel
 #pragma omp single
   {

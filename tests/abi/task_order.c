@@ -105,6 +105,7 @@ static void reduction_without_region(void) {
 /* All constructs, by a thread that is in no region. */
 static void without_region(void) {
   int value = 0, a = 0;
+  (void)a; /* only its address matters */
   reduction_without_region();
 #pragma omp taskgroup
   for (int i = 0; i < 10; ++i) {
