@@ -191,6 +191,29 @@ static void with_children(void) {
   }
 }
 
+static void* create_and_end(void* argument) {
+  omp_event_handle_t event;
+  int done = 0;
+#pragma omp task detach(event) shared(done)
+  done = 1;
+  CHECK_EQ(done, 1);
+  *(omp_event_handle_t*)argument = event;
+  return NULL;
+}
+
+/* Outside any region: the thread that creates the task need not be there any more when it is complete. In libgomp 12
+ * the creator waits for the event. */
+static void after_the_creator_has_ended(void) {
+  if (getenv("CHECK_RUNTIME") == NULL) return;
+  for (int i = 0; i < 10; ++i) {
+    omp_event_handle_t event;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, create_and_end, &event) != 0) abort();
+    pthread_join(thread, NULL);
+    omp_fulfill_event(event);
+  }
+}
+
 static void body(void) {
   in_its_own_body();
   by_a_foreign_thread();
@@ -201,6 +224,7 @@ static void body(void) {
   undeferred();
   included();
   with_children();
+  after_the_creator_has_ended();
 }
 
 CHECK_MAIN(body)

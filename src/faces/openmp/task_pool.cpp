@@ -28,30 +28,46 @@ bool is_below(const Task* task, const Task* above) {
 
 bool may_run(const Task* task, const Task* only_below) { return only_below == nullptr || is_below(task, only_below); }
 
+// With the priority lock held.
+PriorityClass& class_of(TaskPool& pool, int priority) {
+  PriorityClass** link = &pool.classes;
+  while (*link != nullptr && (*link)->priority > priority) link = &(*link)->next;
+  if (*link == nullptr || (*link)->priority != priority) {
+    void* memory = std::malloc(sizeof(PriorityClass));
+    if (memory == nullptr) no_memory();
+    *link = new (memory) PriorityClass{priority, nullptr, nullptr, *link};
+  }
+  return **link;
+}
+
 void put_by_priority(TaskPool& pool, Task& task) {
   core::SpinGuard guard(pool.priority_lock);
-  Task** link = &pool.by_priority;
-  if (pool.last_by_priority != nullptr && pool.last_by_priority->priority >= task.priority)
-    link = &pool.last_by_priority->next;
-  else
-    while (*link != nullptr && (*link)->priority >= task.priority) link = &(*link)->next;
-  task.next = *link;
-  *link = &task;
-  if (task.next == nullptr) pool.last_by_priority = &task;
+  PriorityClass& own = class_of(pool, task.priority);
+  task.next = nullptr;
+  (own.last != nullptr ? own.last->next : own.first) = &task;
+  own.last = &task;
   pool.prioritised.fetch_add(1, std::memory_order_relaxed);
   pool.listed.store(pool.listed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-Task* take_by_priority(TaskPool& pool, const Task* only_below) {
-  core::SpinGuard guard(pool.priority_lock);
+Task* take_from_class(PriorityClass& own, const Task* only_below) {
   Task* before = nullptr;
-  for (Task* task = pool.by_priority; task != nullptr; before = task, task = task->next) {
+  for (Task* task = own.first; task != nullptr; before = task, task = task->next) {
     if (!may_run(task, only_below)) continue;
-    (before != nullptr ? before->next : pool.by_priority) = task->next;
-    if (pool.last_by_priority == task) pool.last_by_priority = before;
-    pool.prioritised.fetch_sub(1, std::memory_order_relaxed);
+    (before != nullptr ? before->next : own.first) = task->next;
+    if (own.last == task) own.last = before;
     return task;
   }
+  return nullptr;
+}
+
+Task* take_by_priority(TaskPool& pool, const Task* only_below) {
+  core::SpinGuard guard(pool.priority_lock);
+  for (PriorityClass* each = pool.classes; each != nullptr; each = each->next)
+    if (Task* task = take_from_class(*each, only_below); task != nullptr) {
+      pool.prioritised.fetch_sub(1, std::memory_order_relaxed);
+      return task;
+    }
   return nullptr;
 }
 
@@ -110,6 +126,19 @@ void close_pool(TaskPool& pool) {
   });
   pool.completed_elsewhere.store(0, std::memory_order_relaxed);
   pool.members.store(0, std::memory_order_relaxed);
+}
+
+void free_pool(TaskPool& pool) {
+  for (unsigned index = 0; index < pool.seats.capacity(); ++index) {
+    TaskSeat* seat = pool.seats.items()[index].load(std::memory_order_relaxed);
+    if (seat == nullptr) continue;
+    seat->~TaskSeat();
+    std::free(seat);
+  }
+  while (PriorityClass* each = pool.classes) {
+    pool.classes = each->next;
+    std::free(each);
+  }
 }
 
 TaskSeat& seat_of(Member& member) {

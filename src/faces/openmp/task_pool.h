@@ -42,6 +42,14 @@ struct TaskWaiter {
   bool listed = false;
 };
 
+/// Tasks of one priority, in the order in which they came.
+struct PriorityClass {
+  int priority;
+  Task* first = nullptr;
+  Task* last = nullptr;
+  PriorityClass* next = nullptr;  // lower
+};
+
 struct TaskPool {
   std::atomic<bool> used{false};
   base::KeptArray<TaskSeat*> seats;  // by member number; entries appear with the first use
@@ -56,11 +64,10 @@ struct TaskPool {
   /// it has changed since its last look.
   std::atomic<std::uint64_t> completed_elsewhere{0};
 
-  // Tasks with a priority, and those that a thief took and may not run; highest priority first, equal
-  // ones in the order in which they came.
+  // Tasks with a priority, and those that whoever came across them could not run; highest priority first. Classes stay
+  // when they are empty.
   core::Spinlock priority_lock;
-  Task* by_priority = nullptr;
-  Task* last_by_priority = nullptr;
+  PriorityClass* classes = nullptr;
   std::atomic<unsigned> prioritised{0};
   std::atomic<std::uint64_t> listed{0};  // tasks put into the list so far
 };
@@ -73,6 +80,9 @@ void open_pool(Team& team);
 
 /// The region is over: the counts start again from 0, for a next region of another size.
 void close_pool(TaskPool& pool);
+
+/// Frees what the pool owns; nobody uses it any more.
+void free_pool(TaskPool& pool);
 
 /// All tasks of the region have ended (see above).
 bool quiescent(const Team& team);
