@@ -5,21 +5,32 @@
 
 #include "base/hash.h"
 #include "base/panic.h"
+#include "core/spinlock.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
 
+struct TaskMutex {
+  core::Spinlock lock;
+  bool held = false;
+  std::atomic<std::uint32_t> users{1};  // the table's entry, and tasks
+  Task* first = nullptr;                // the queue
+  Task* last = nullptr;
+};
+
 namespace {
 
-struct Reader {
+struct Link {
   Dependences* task;
-  Reader* next;
+  Link* next;
 };
 
 struct Entry {
   const void* address;
-  Dependences* last_writer = nullptr;
-  Reader* readers = nullptr;  // since the last writer
+  Link* before = nullptr;   // the generation that those of the last one wait for
+  Link* current = nullptr;  // the last one
+  Access access = Access::writes;
+  TaskMutex* mutex = nullptr;
   Entry* next = nullptr;
 };
 
@@ -38,32 +49,27 @@ Dependences* retain(Dependences* object) {
 }
 
 void let_go(Dependences* object) {
-  if (object->users.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(object);
+  if (object->users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  std::free(object->mutexes);
+  std::free(object);
 }
 
-// GCC's encoding. depend[0] != 0: total, writers, then the addresses, writers first. depend[0] == 0:
-// total, writers, mutexinoutset, readers, then the addresses in that order, then depobjs (pairs of
-// address and kind). mutexinoutset is taken for inout, which orders more than it must.
-enum class Access { read, write };
+void let_go(TaskMutex* mutex) {
+  if (mutex->users.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(mutex);
+}
 
-template <class Visit>
-void for_each_dependence(void** depend, Visit visit) {
-  const auto number = [depend](unsigned index) { return reinterpret_cast<std::uintptr_t>(depend[index]); };
-  if (number(0) != 0) {
-    for (std::uintptr_t index = 0; index < number(0); ++index)
-      visit(depend[2 + index], index < number(1) ? Access::write : Access::read);
-    return;
+void forget(Link*& list) {
+  while (Link* link = list) {
+    list = link->next;
+    let_go(link->task);
+    std::free(link);
   }
-  const std::uintptr_t total = number(1), writers = number(2) + number(3), plain = writers + number(4);
-  for (std::uintptr_t index = 0; index < total; ++index) {
-    if (index < plain) {
-      visit(depend[5 + index], index < writers ? Access::write : Access::read);
-      continue;
-    }
-    constexpr std::uintptr_t kind_in = 1;
-    auto object = static_cast<void**>(depend[5 + index]);
-    visit(object[0], reinterpret_cast<std::uintptr_t>(object[1]) == kind_in ? Access::read : Access::write);
-  }
+}
+
+void forget(Entry& entry) {
+  forget(entry.before);
+  forget(entry.current);
+  if (entry.mutex != nullptr) let_go(entry.mutex);
 }
 
 void add_edge(Dependences& before, Task& after) {
@@ -82,17 +88,23 @@ void add_edge(Dependences& before, Task& after) {
   std::free(edge);
 }
 
+void depend_on_all(const Link* list, Task& task) {
+  for (; list != nullptr; list = list->next) add_edge(*list->task, task);
+}
+
 }  // namespace
 
 struct DependenceTable {
   static constexpr unsigned bits = 6;
   Entry* bucket[1U << bits] = {};
+  Link* all_memory = nullptr;  // the last task that depends on all memory: comes before what is registered later
 
   Entry& entry(const void* address) {
     Entry*& head = bucket[base::place_of_address(address, bits)];
     for (Entry* entry = head; entry != nullptr; entry = entry->next)
       if (entry->address == address) return *entry;
     Entry* fresh = make<Entry>(address);
+    if (all_memory != nullptr) fresh->current = make<Link>(retain(all_memory->task), nullptr);
     fresh->next = head;
     return *(head = fresh);
   }
@@ -100,69 +112,166 @@ struct DependenceTable {
 
 namespace {
 
-void forget_readers(Entry& entry) {
-  while (Reader* reader = entry.readers) {
-    entry.readers = reader->next;
-    let_go(reader->task);
-    std::free(reader);
-  }
+void want_mutex(Dependences& task, Entry& entry) {
+  if (entry.mutex == nullptr) entry.mutex = make<TaskMutex>();
+  unsigned place = 0;
+  while (place < task.mutex_count && task.mutexes[place] < entry.mutex) ++place;
+  if (place < task.mutex_count && task.mutexes[place] == entry.mutex) return;  // named twice
+  auto grown = static_cast<TaskMutex**>(std::realloc(task.mutexes, (task.mutex_count + 1) * sizeof(TaskMutex*)));
+  if (grown == nullptr) base::panic("no memory for task dependences");
+  for (unsigned at = task.mutex_count; at > place; --at) grown[at] = grown[at - 1];
+  grown[place] = entry.mutex;
+  task.mutexes = grown;
+  ++task.mutex_count;
+  entry.mutex->users.fetch_add(1, std::memory_order_relaxed);
 }
 
 void depend_on(Entry& entry, Task& task, Access access) {
-  if (access == Access::read || entry.readers == nullptr) {
-    if (entry.last_writer != nullptr) add_edge(*entry.last_writer, task);
+  if (entry.access != access || access == Access::writes) {
+    // The task may have named the address before: then it belongs to `current`, and what it waits for stays.
+    forget(entry.before);
+    entry.before = entry.current;
+    entry.current = nullptr;
+    entry.access = access;
   }
-  if (access == Access::read) {
-    entry.readers = make<Reader>(retain(task.dependences), entry.readers);
-    return;
+  depend_on_all(entry.before, task);
+  entry.current = make<Link>(retain(task.dependences), entry.current);
+  if (access == Access::excludes) want_mutex(*task.dependences, entry);
+}
+
+void depend_on_everything(DependenceTable& table, Task& task) {
+  for (Entry*& head : table.bucket) {
+    while (Entry* entry = head) {
+      depend_on_all(entry->before, task);
+      depend_on_all(entry->current, task);
+      head = entry->next;
+      forget(*entry);
+      std::free(entry);
+    }
   }
-  for (Reader* reader = entry.readers; reader != nullptr; reader = reader->next) add_edge(*reader->task, task);
-  forget_readers(entry);
-  if (entry.last_writer != nullptr) let_go(entry.last_writer);
-  entry.last_writer = retain(task.dependences);
+  depend_on_all(table.all_memory, task);
+  forget(table.all_memory);
+  table.all_memory = make<Link>(retain(task.dependences), nullptr);
+}
+
+// Takes the mutexes that the task does not hold yet. False: it stands in the queue of one.
+bool take_mutexes(Task& task) {
+  Dependences& own = *task.dependences;
+  while (own.mutexes_held < own.mutex_count) {
+    TaskMutex& mutex = *own.mutexes[own.mutexes_held];
+    core::SpinGuard guard(mutex.lock);
+    if (mutex.held) {
+      own.next_in_queue = nullptr;
+      (mutex.last != nullptr ? mutex.last->dependences->next_in_queue : mutex.first) = &task;
+      mutex.last = &task;
+      return false;
+    }
+    mutex.held = true;
+    ++own.mutexes_held;
+  }
+  return true;
+}
+
+// It holds them all.
+bool end_of_mutexes(TaskPool& pool, Task& task) {
+  task.dependences->unresolved.take_back(Dependences::mutexes_to_take - 1);
+  return task.dependences->unresolved.drop(pool, 0) == 0;
+}
+
+// One of the things that keep the task from running is gone. Returns whether it may run; one that is deferred not only
+// may: it is for the caller to enqueue.
+bool resolve_one(TaskPool& pool, Task& task) {
+  const std::uint32_t left = task.dependences->unresolved.drop(pool, 0);
+  if (left != Dependences::mutexes_to_take) return left == 0;
+  return take_mutexes(task) && end_of_mutexes(pool, task);
+}
+
+void offer(Team& team, Member* member, Task& task) {
+  if (member != nullptr)
+    enqueue(*member, task);
+  else
+    enqueue_for_all(team, task);
+}
+
+bool release_mutexes(Team& team, Member* member, Dependences& own) {
+  bool any = false;
+  for (unsigned index = 0; index < own.mutex_count; ++index) {
+    TaskMutex& mutex = *own.mutexes[index];
+    Task* next;
+    {
+      core::SpinGuard guard(mutex.lock);
+      next = mutex.first;
+      if (next == nullptr) {
+        mutex.held = false;
+      } else {
+        mutex.first = next->dependences->next_in_queue;
+        if (mutex.first == nullptr) mutex.last = nullptr;
+      }
+    }
+    let_go(&mutex);
+    if (next == nullptr) continue;
+    any = true;
+    ++next->dependences->mutexes_held;
+    const bool deferred = next->dependences->deferred;
+    if (take_mutexes(*next) && end_of_mutexes(team.tasks, *next) && deferred) offer(team, member, *next);
+  }
+  return any;
 }
 
 }  // namespace
 
-bool register_dependences(Member& creator, Task& task, void** depend, bool deferred) {
+bool register_dependences(Member& creator, Task& task, const DependenceList& list, bool deferred) {
   Task& parent = *task.parent;
   if (parent.children_table == nullptr) parent.children_table = make<DependenceTable>();
+  DependenceTable& table = *parent.children_table;
   void* memory = std::malloc(sizeof(Dependences));
   if (memory == nullptr) base::panic("no memory for task dependences");
-  task.dependences = new (memory) Dependences;
-  task.dependences->task = &task;
-  task.dependences->deferred = deferred;
-  for_each_dependence(
-      depend, [&](void* address, Access access) { depend_on(parent.children_table->entry(address), task, access); });
-  return task.dependences->unresolved.drop(creator.team->tasks, 0) == 0;
+  Dependences& own = *(task.dependences = new (memory) Dependences);
+  own.task = &task;
+  own.deferred = deferred;
+  bool everything = false;
+  for (std::size_t index = 0; index < list.count; ++index) {
+    const Dependence dependence = list.get(list.source, index);
+    if (dependence.address == nullptr)
+      everything = true;
+    else
+      depend_on(table.entry(dependence.address), task, dependence.access);
+  }
+  if (everything) depend_on_everything(table, task);
+  if (own.mutex_count == 0) own.unresolved.take_back(Dependences::mutexes_to_take);
+  return resolve_one(creator.team->tasks, task);
 }
 
-void release_successors(Member& member, Task& task) {
-  TaskPool& pool = member.team->tasks;
+bool release_successors(Team& team, Member* member, Task& task) {
+  TaskPool& pool = team.tasks;
   Edge* edge = task.dependences->successors.exchange(closed(), std::memory_order_acq_rel);
+  bool any = edge != nullptr;
   while (edge != nullptr) {
     Edge* next = edge->next;
     Task& successor = *edge->successor;
     // Read first: the one that takes an undeferred task's count to 0 lets its creator go on with it.
     const bool deferred = successor.dependences->deferred;
-    if (successor.dependences->unresolved.drop(pool, 0) == 0 && deferred) enqueue(member, successor);
+    if (resolve_one(pool, successor) && deferred) offer(team, member, successor);
     std::free(edge);
     edge = next;
   }
+  if (task.dependences->mutex_count != 0 && release_mutexes(team, member, *task.dependences)) any = true;
   let_go(task.dependences);
+  return any;
 }
 
 void free_table(Task& parent) {
-  for (Entry* entry : parent.children_table->bucket) {
+  DependenceTable& table = *parent.children_table;
+  for (Entry* entry : table.bucket) {
     while (entry != nullptr) {
       Entry* next = entry->next;
-      forget_readers(*entry);
-      if (entry->last_writer != nullptr) let_go(entry->last_writer);
+      forget(*entry);
       std::free(entry);
       entry = next;
     }
   }
-  std::free(parent.children_table);
+  forget(table.all_memory);
+  std::free(&table);
   parent.children_table = nullptr;
 }
 

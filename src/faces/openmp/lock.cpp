@@ -38,7 +38,7 @@ NestLock* new_nest_lock() {
 
 void delete_nest_lock(NestLock* lock) { free(lock); }
 
-const void* task_as_owner() { return this_member().task; }
+const void* task_as_owner() { return this_member().task->key; }
 
 const void* thread_as_owner() {
   const Member* member = &this_member();

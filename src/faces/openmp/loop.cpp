@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/panic.h"
+#include "faces/openmp/doacross.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -26,7 +27,7 @@ void fill(Workshare& shared, const Loop& loop, std::size_t memory_size) {
   if (shared.chunk == 0 && shared.schedule != Schedule::static_) shared.chunk = 1;
   shared.next.store(0, std::memory_order_relaxed);
   shared.turn.store(0, std::memory_order_relaxed);
-  shared.memory = nullptr;
+  if (loop.doacross != nullptr) prepare_doacross(shared, *loop.doacross);
   if (memory_size != 0) {
     shared.memory = std::calloc(1, memory_size);
     if (shared.memory == nullptr) base::panic("no memory for a loop with %zu bytes of shared data", memory_size);
@@ -100,13 +101,14 @@ Range take(Workshare& shared, const Member& member) {
 
 }  // namespace
 
-void enter_loop(Member& member, const Loop& loop, std::size_t memory_size) {
+void enter_loop(Member& member, const Loop& loop, std::size_t memory_size, const EntryStep* step) {
   bool first = false;
   Workshare& shared = enter_construct(member, &first);
   if (first) {
     fill(shared, loop, memory_size);
-    publish_construct(shared);
   }
+  if (step != nullptr) take_entry_step(member, shared, first, *step);
+  if (first) publish_construct(shared);
   begin_position(member, shared, loop.ordered);
 }
 

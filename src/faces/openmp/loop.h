@@ -8,6 +8,8 @@
 
 namespace weft::openmp {
 
+struct Iterations;
+
 /// A loop as the program states it. Signed loops pass their values converted to unsigned.
 struct Loop {
   std::uint64_t start = 0, end = 0, step = 1;
@@ -15,6 +17,7 @@ struct Loop {
   Schedule schedule = Schedule::static_;
   std::uint64_t chunk = 0;  // 0: none given
   bool ordered = false;
+  const Iterations* doacross = nullptr;  // of a loop whose iterations wait for each other (doacross.h)
 };
 
 /// The next chunk of a loop: values of the loop variable, `end` exclusive.
@@ -24,7 +27,7 @@ struct Chunk {
 
 /// The member enters the loop; every member of the team does. `memory_size`: bytes of zeroed memory
 /// that the members share until the loop's end (0: none).
-void enter_loop(Member& member, const Loop& loop, std::size_t memory_size = 0);
+void enter_loop(Member& member, const Loop& loop, std::size_t memory_size = 0, const EntryStep* step = nullptr);
 
 /// For combined constructs: the loop of a region that is being opened, already entered by every
 /// member of the team to come.

@@ -10,9 +10,11 @@
 namespace weft::openmp {
 namespace {
 
+// In a cancelled region a turn may never come.
 bool not_its_turn(const void* argument) {
-  auto position = static_cast<const LoopPosition*>(argument);
-  return position->shared->turn.load(std::memory_order_seq_cst) != position->first;
+  auto member = static_cast<const Member*>(argument);
+  return member->loop.shared->turn.load(std::memory_order_seq_cst) != member->loop.first &&
+         !member->team->cancelled.load(std::memory_order_seq_cst);
 }
 
 }  // namespace
@@ -21,10 +23,10 @@ void begin_ordered(Member& member) {
   LoopPosition& position = member.loop;
   if (position.shared == nullptr || !position.ordered) return;
   Workshare& shared = *position.shared;
-  for (unsigned round = 0; not_its_turn(&position); ++round) {
+  for (unsigned round = 0; not_its_turn(&member); ++round) {
     if (keep_looking(*member.team, round)) continue;
     shared.turn_waiters.fetch_add(1, std::memory_order_seq_cst);
-    core::park(&shared.turn, not_its_turn, &position);
+    core::park(&shared.turn, not_its_turn, &member);
     shared.turn_waiters.fetch_sub(1, std::memory_order_relaxed);
   }
 }

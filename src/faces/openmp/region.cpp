@@ -30,6 +30,7 @@
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
+#include "faces/openmp/task_reduction.h"
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
 
@@ -69,7 +70,8 @@ bool any_vacant(const Team& team) {
 // The number of a vacant seat, now the caller's; 0 (the master's, never vacant) if there is none.
 unsigned take_vacant(Team& team) {
   const auto vacant = team.vacant.items();
-  for (unsigned word = 0; word < (team.size + 63) / 64; ++word) {
+  const unsigned words = team.vacant_words.load(std::memory_order_acquire);
+  for (unsigned word = 0; word < words && word < (team.size + 63) / 64; ++word) {
     std::uint64_t bits = vacant[word].load(std::memory_order_relaxed);
     while (bits != 0) {
       if (vacant[word].compare_exchange_weak(bits, bits & (bits - 1), std::memory_order_acquire))
@@ -192,6 +194,7 @@ MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool h
   become_member(unit, member);
   member.task = &member.implicit;
   member.implicit.icv = team.icv;
+  member.implicit.group = team.group;
   member.constructs = team.first_construct;
   if (team.first_construct != 0) member.loop.shared = &team.workshares.slot(0);
   frame->helper = helper;
@@ -227,7 +230,8 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
       const core::Event event = run_member(worker, member, stack);
       if (event == core::Event::returned) {
         // It may have kept one while members of its own ran.
-        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity) core::drop_identity(worker, member.unit);
+        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity)
+          core::drop_identity(worker, member.unit);
         ++finished;
         continue;
       }
@@ -267,15 +271,6 @@ void take_members(core::Worker& worker, Team& team, bool all) {
 
 // ---------------------------------------------------------------- helping with tasks
 
-bool join_as_helper(Team& team) {
-  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
-  while ((word & Pending::tasks_in_use) != 0)
-    if (team.pending.compare_exchange_weak(word, word + Pending::holder, std::memory_order_acquire,
-                                           std::memory_order_relaxed))
-      return true;
-  return false;
-}
-
 void help(core::Worker& worker, Team& team, unsigned number) {
   core::Unit* below = worker.current;
   core::Stack* stack = worker.stacks.take(core::runtime.config.stack_size);
@@ -302,7 +297,7 @@ bool wants_help(const core::Share& share) {
   if (!has_queued_tasks(pool)) return false;
   if (pool.free_waiters.load(std::memory_order_relaxed) != 0 || any_vacant(team)) return true;
   return pool.bound_waiters.load(std::memory_order_relaxed) != 0 &&
-         pool.bound_seen.load(std::memory_order_relaxed) != tasks_created(pool);
+         pool.bound_seen.load(std::memory_order_relaxed) != tasks_offered(pool);
 }
 
 // What an idle worker takes from a team: members, tasks on a vacant seat, or a member that sleeps
@@ -313,7 +308,7 @@ bool take_from_team(core::Share& share, core::Worker& worker) {
     take_members(worker, team, false);
     return true;
   }
-  if (!join_as_helper(team)) return false;
+  if (!hold_open(team)) return false;
   if (!share.lies_within(worker.lends_within.load(std::memory_order_relaxed))) {
     drop_holders(team, Pending::holder);  // another team by now
     return false;
@@ -403,12 +398,33 @@ void end_tasks(Team& team, Member& master) {
   team.pending.fetch_and(~Pending::tasks_in_use, std::memory_order_acq_rel);
 }
 
+// Its members left in the midst of what they were at.
+void end_cancelled(Team& team) {
+  team.workshares.discard();
+  free_left_reductions(team);
+  team.arrived.store(0, std::memory_order_relaxed);
+  team.worksharing_cancelled.store(false, std::memory_order_relaxed);
+  team.cancelled.store(false, std::memory_order_relaxed);
+}
+
 void keep_own_identity_while_members_run(core::Worker& worker, const Team& team) {
   core::Unit& unit = *worker.current;
-  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr) core::keep_identity(worker, unit);
+  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr)
+    core::keep_identity(worker, unit);
 }
 
 }  // namespace
+
+bool hold_open(Team& team) {
+  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
+  while ((word & Pending::tasks_in_use) != 0)
+    if (team.pending.compare_exchange_weak(word, word + Pending::holder, std::memory_order_acquire,
+                                           std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
+void let_close(Team& team) { drop_holders(team, Pending::holder); }
 
 unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
   const Icv& icv = icv_of(member);
@@ -445,6 +461,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   team->first_construct = 0;
   team->epoch = core::runtime.epoch.load(std::memory_order_relaxed);
   team->icv = icv_of(opener);
+  team->group = nullptr;
   if (static_cast<int>(team->level) < settings.nthreads_levels)
     team->icv.nthreads = settings.nthreads_list[team->level];
   if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
@@ -457,6 +474,8 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
     }
     team->pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
     clear_vacancies(*team, size);
+  } else {
+    team->vacant_words.store(0, std::memory_order_relaxed);
   }
 
   Member& master = team->master;
@@ -465,6 +484,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   master.number = 0;
   master.task = &master.implicit;
   master.implicit.icv = team->icv;
+  master.implicit.group = nullptr;
   master.constructs = 0;
   master.seat = nullptr;
   master.loop = LoopPosition{};
@@ -493,7 +513,7 @@ void close_region() {
   Member& master = this_member();
   Team& team = *master.team;
   const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
-  if (team.size > 1 && !forked_inside) {
+  if ((team.size > 1 || team.tasks.used.load(std::memory_order_relaxed)) && !forked_inside) {
     core::Worker& worker = *core::this_worker();
     if (team.share.left() != 0) {
       keep_own_identity_while_members_run(worker, team);
@@ -511,7 +531,11 @@ void close_region() {
     core::unpublish(team.share);
   }
   end_implicit_task(master);
-  if (master.constructs != 0) team.workshares.reset();
+  const bool cancelled = team.cancelled.load(std::memory_order_relaxed);
+  if (cancelled) [[unlikely]]
+    end_cancelled(team);
+  else if (master.constructs != 0)
+    team.workshares.reset();
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
   if (team.size > 1) {

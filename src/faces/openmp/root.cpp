@@ -60,6 +60,18 @@ Seats* seats_for(core::Worker& worker, unsigned size) {
   return &seats;
 }
 
+namespace {
+
+// False: somebody may still have to do with tasks of the root's.
+bool release_tasks(Team& team) {
+  if (!team.tasks.used.load(std::memory_order_acquire)) return true;
+  if (!quiescent(team) || Pending::holders(team.pending.load(std::memory_order_acquire)) != 0) return false;
+  free_pool(team.tasks);
+  return true;
+}
+
+}  // namespace
+
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
   worker.root_unit.details.face = nullptr;
@@ -72,6 +84,7 @@ void root_ends(core::Worker& worker) {
     if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
       core::end_identity(worker, identity);
   std::free(root->seats.identities);
+  if (!release_tasks(root->team)) return;  // the fulfilment of an event is still to come
   std::free(root);
 }
 

@@ -27,7 +27,7 @@ inline void set_num_threads(int threads) { icv_of(this_member()).nthreads = at_l
 inline int in_parallel() { return active_level_of(this_member()) > 0; }
 inline int get_dynamic() { return icv_of(this_member()).dynamic; }
 inline void set_dynamic(int dynamic) { icv_of(this_member()).dynamic = dynamic != 0; }
-inline int get_cancellation() { return 0; }
+inline int get_cancellation() { return settings.cancellation; }
 inline int get_thread_limit() { return icv_of(this_member()).thread_limit; }
 inline int get_supported_active_levels() { return supported_active_levels; }
 inline int get_max_active_levels() { return icv_of(this_member()).max_active_levels; }

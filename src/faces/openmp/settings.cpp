@@ -267,8 +267,6 @@ void read_own_variables() {
 
 /// What can be asked for, but not had in this version.
 void name_what_is_missing() {
-  if (settings.cancellation)
-    base::warn("OMP_CANCELLATION=true: cancellation is not supported by this version; it stays off");
   if (global_icv.display_affinity)
     base::warn("OMP_DISPLAY_AFFINITY=true: not supported by this version; use omp_display_affinity()");
   for (const char* name : {"OMP_PLACES", "GOMP_CPU_AFFINITY"})
@@ -370,7 +368,7 @@ void display_settings(bool verbose) {
   show_number("OMP_MAX_ACTIVE_LEVELS", icv.max_active_levels);
   show_number("OMP_NUM_TEAMS", static_cast<unsigned>(global_icv.max_teams.load()));
   show_number("OMP_TEAMS_THREAD_LIMIT", static_cast<unsigned>(global_icv.teams_thread_limit.load()));
-  show_boolean("OMP_CANCELLATION", false);  // whatever was asked for: see name_what_is_missing()
+  show_boolean("OMP_CANCELLATION", settings.cancellation);
   show_number("OMP_DEFAULT_DEVICE", static_cast<unsigned>(icv.default_device));
   show_number("OMP_MAX_TASK_PRIORITY", static_cast<unsigned>(settings.max_task_priority));
   show_boolean("OMP_DISPLAY_AFFINITY", false);

@@ -22,7 +22,7 @@ struct Settings {
   WaitPolicy wait_policy = WaitPolicy::hybrid;
   bool wait_policy_given = false;
   int max_task_priority = 0;
-  bool cancellation = false;  // OMP_CANCELLATION was true (not supported yet)
+  bool cancellation = false;  // cancel-var
   bool display = false;       // OMP_DISPLAY_ENV=true or verbose
   bool display_verbose = false;
   bool report = false;        // WEFT_REPORT

@@ -5,6 +5,12 @@
 // Tied tasks keep to the Task Scheduling Constraint (OpenMP 5.2, 12.9): a member that waits inside a
 // task runs only descendants of it (TaskWaiter::only_below). Untied tasks are run as tied ones.
 //
+// What need not be deferred is run as a call where it is created, with its descriptor on the stack: tasks inside of a
+// final one, and those of a team of one member. The former leave nothing behind. The latter may, once the team has
+// tasks that are deferred after all: those with an event, and those below some depth (most_nested), or a chain of
+// nested tasks would be as deep as it is long. When the first of those is created, the descriptors that it comes below
+// move off the stack (leave_stack).
+//
 // Order at completion: successors, group and parent are told first, then the seat counts the task as
 // completed. Until it does, the region cannot end, so the team and its pool are alive. The parent may
 // be an implicit task on another member's stack, whose end is not the region's: such a member stays
@@ -18,7 +24,9 @@
 #include "base/layout.h"
 #include "base/panic.h"
 #include "core/segment.h"
+#include "faces/openmp/cancel.h"
 #include "faces/openmp/dependence.h"
+#include "faces/openmp/event.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/task_wait.h"
 
@@ -68,13 +76,9 @@ struct CounterWait {
   void disarm() { counter.disarm(); }
 };
 
-void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaited) {
-  if (counter.value() == awaited) return;
-  CounterWait wait{counter, awaited, member.task};
-  wait_for(member, wait);
-}
-
 // ---------------------------------------------------------------- life
+
+constexpr std::uint32_t most_nested = 32;
 
 void initialise(Task& task, Member& member, const TaskRequest& request) {
   Task& parent = *member.task;
@@ -89,29 +93,29 @@ void initialise(Task& task, Member& member, const TaskRequest& request) {
   task.tied = request.tied;
 }
 
-Task* allocate_task(const TaskRequest& request) {
-  const std::size_t alignment = request.alignment < alignof(Task) ? alignof(Task) : request.alignment;
-  const std::size_t offset = base::round_up(sizeof(Task), alignment);
+void* memory_for_task(std::size_t size, std::size_t alignment) {
   void* memory = nullptr;
   if (alignment <= alignof(std::max_align_t))
-    memory = std::malloc(offset + request.size);
-  else if (posix_memalign(&memory, alignment, offset + request.size) != 0)
+    memory = std::malloc(size);
+  else if (posix_memalign(&memory, alignment, size) != 0)
     memory = nullptr;
-  if (memory == nullptr) base::panic("no memory for a task with %zu bytes of data", request.size);
-  Task* task = new (memory) Task;
-  task->data = static_cast<char*>(memory) + offset;
-  return task;
+  if (memory == nullptr) base::panic("no memory for a task of %zu bytes", size);
+  return memory;
 }
+
+// The task that the member was in before may have moved meanwhile.
+void go_back_to(Member& member, Task* before) { member.task = before->moved_to == nullptr ? before : before->moved_to; }
 
 void copy_data(Member& member, Task& task, const TaskRequest& request) {
   if (request.copy == nullptr) {
     if (request.size != 0) std::memcpy(task.data, request.data, request.size);
     return;
   }
+  task.must_run = true;
   Task* creator = member.task;  // the copies are made in the data environment of the new task
   member.task = &task;
   request.copy(task.data, request.data);
-  member.task = creator;
+  go_back_to(member, creator);
 }
 
 void let_go(TaskPool& pool, Task* task) {
@@ -127,15 +131,25 @@ void call_task(void* argument) {
   task->function(task->data);
 }
 
-void complete(Member& member, Task& task) {
-  TaskPool& pool = member.team->tasks;
-  if (task.dependences != nullptr) release_successors(member, task);
+// All of a completion but its count. True: it made other tasks ready.
+bool finish(Team& team, Member* member, Task& task) {
+  TaskPool& pool = team.tasks;
+  const bool made_ready = task.dependences != nullptr && release_successors(team, member, task);
   if (task.children_table != nullptr) free_table(task);
   if (task.group != nullptr) task.group->count.drop(pool, 0);
   task.parent->children.drop(pool, 0);
   let_go(pool, &task);
+  return made_ready;
+}
+
+void count_completed(Member& member) {
   TaskSeat& seat = seat_of(member);
   seat.completed.store(seat.completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void complete(Member& member, Task& task) {
+  finish(*member.team, &member, task);
+  count_completed(member);
 }
 
 void count_created(Member& member, Task& task) {
@@ -147,11 +161,66 @@ void count_created(Member& member, Task& task) {
   count_task();
 }
 
-// The whole of a task that neither it nor its descendants can leave behind anything: nothing else
-// runs beside it, or everything below it is included in it.
-void run_included(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
+void run_body(Member& member, Task& task) {
+  Task* before = member.task;
+  member.task = &task;
+  const std::size_t wanted = core::runtime.config.stack_size;
+  if (core::stack_left() < wanted / 2) [[unlikely]]
+    core::call_on_segment(wanted, call_task, &task);
+  else
+    task.function(task.data);
+  go_back_to(member, before);
+}
+
+// The same, but looks at the stack only now and then.
+void run_nested_body(Member& member, Task& task) {
+  constexpr std::uint32_t depths = 16;
+  if (task.depth % depths == 0) {
+    run_body(member, task);
+    return;
+  }
+  Task* before = member.task;
+  member.task = &task;
+  task.function(task.data);
+  go_back_to(member, before);
+}
+
+// A copy of a task on the stack, which goes on as that. Nobody else knows of it yet.
+Task* move_off_stack(Task& task) {
+  Task& moved = *new (memory_for_task(sizeof(Task), alignof(Task))) Task;
+  moved.icv = task.icv;
+  moved.parent = task.parent;
+  moved.group = task.group;
+  moved.priority = task.priority;
+  moved.depth = task.depth;
+  moved.explicit_ = true;
+  moved.final_ = task.final_;
+  moved.tied = task.tied;
+  moved.key = task.key;
+  task.moved_to = &moved;
+  return &moved;
+}
+
+// The task in hand and those around it that lie on the stack get descriptors of their own. (Ancestors of one that does
+// not lie there do not either.)
+void leave_stack(Member& member) {
+  if (!member.task->on_stack) return;
+  member.task = move_off_stack(*member.task);
+  for (Task* task = member.task;; task = task->parent) {
+    const bool moves = task->parent->on_stack;
+    if (moves) task->parent = move_off_stack(*task->parent);
+    task->parent->holders.add();
+    if (!moves) return;
+  }
+}
+
+// A task that is run here and now, with its descriptor on the stack. `alone`: in a team of one without pending tasks;
+// else all below it is included in it.
+void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context,
+                  bool alone) {
   Task task;
   initialise(task, member, request);
+  task.on_stack = alone;
   count_task();
   constexpr std::size_t most_on_stack = 4096;
   void* copied = nullptr;
@@ -170,56 +239,116 @@ void run_included(Member& member, const TaskRequest& request, void (*prepare)(vo
   } else {
     task.data = request.data;
   }
-  Task* before = member.task;
-  member.task = &task;
-  task.function(task.data);
-  member.task = before;
+  if (request.event != nullptr) {
+    task.event = request.event;
+    task.event->task.store(&task, std::memory_order_release);
+  }
+  run_nested_body(member, task);
+  if (task.event != nullptr) wait_for_event(member, task);
   std::free(kept);
+  if (task.moved_to == nullptr) return;
+  if (task.moved_to->children_table != nullptr) free_table(*task.moved_to);
+  let_go(member.team->tasks, task.moved_to);
+}
+
+// Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred for its depth
+// when the one at the top has ended.
+void run_those_put_off(Member& member) {
+  if (member.team->level != 0 || member.task->parent != nullptr) return;
+  if (!member.team->tasks.used.load(std::memory_order_relaxed)) return;
+  unsigned mistakes = 0;
+  while (Task* task = find_task(member, nullptr, mistakes)) run_task(member, *task);
+}
+
+bool must_run_at_once(const Member& member, const Task& task) {
+  return member.team->level == 0 && task.depth <= most_nested;
 }
 
 }  // namespace
 
+void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaited) {
+  if (counter.value() == awaited) return;
+  CounterWait wait{counter, awaited, member.task};
+  wait_for(member, wait);
+}
+
+void complete_task(Member& member, Task& task) {
+  finish(*member.team, nullptr, task);
+  count_completed(member);
+}
+
+void complete_from_elsewhere(Team& team, Task& task) { count_completed_elsewhere(team, finish(team, nullptr, task)); }
+
 void run_task(Member& member, Task& task) {
-  Task* before = member.task;
-  member.task = &task;
-  const std::size_t wanted = core::runtime.config.stack_size;
-  if (core::stack_left() < wanted / 2) [[unlikely]]
-    core::call_on_segment(wanted, call_task, &task);
-  else
-    task.function(task.data);
-  member.task = before;
+  if (is_discarded(member, task)) {
+    if (task.event != nullptr) forget_event(member, *task.event);
+  } else {
+    run_body(member, task);
+    if (task.event != nullptr && !end_body_of_detached(member, task)) return;
+  }
   complete(member, task);
 }
 
-void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
+Task& allocate_task(Member& member, const TaskRequest& request) {
+  leave_stack(member);
+  const std::size_t alignment = request.alignment < alignof(Task) ? alignof(Task) : request.alignment;
+  const std::size_t offset = base::round_up(sizeof(Task), alignment);
+  void* memory = memory_for_task(offset + request.size, alignment);
+  Task& task = *new (memory) Task;
+  task.data = static_cast<char*>(memory) + offset;
+  initialise(task, member, request);
+  task.event = request.event;
+  if (task.event != nullptr) task.event->task.store(&task, std::memory_order_release);
+  return task;
+}
+
+void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
   Team& team = *member.team;
-  if (team.size == 1 || member.task->final_) {
-    run_included(member, request, prepare, context);
+  if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
+  count_created(member, task);
+  const bool ready = depend == nullptr || register_dependences(member, task, *depend, deferrable);
+  if (!deferrable) {
+    if (!ready) wait_for_counter(member, task.dependences->unresolved, 0);
+    run_body(member, task);
+    if (task.event != nullptr) wait_for_event(member, task);
+    complete(member, task);
+  } else if (ready) {
+    if (must_run_at_once(member, task))
+      run_task(member, task);
+    else
+      enqueue(member, task);
+  }
+}
+
+void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
+  const Team& team = *member.team;
+  if (creates_nothing(member)) {
+    if (request.event != nullptr) forget_event(member, *request.event);
     return;
   }
-  if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
-  Task& task = *allocate_task(request);
-  initialise(task, member, request);
-  copy_data(member, task, request);
-  if (prepare != nullptr) prepare(task.data, context);
-  count_created(member, task);
-  const bool ready =
-      request.depend == nullptr || register_dependences(member, task, request.depend, request.deferrable);
-  if (!request.deferrable) {
-    if (!ready) wait_for_counter(member, task.dependences->unresolved, 0);
-    run_task(member, task);
-  } else if (ready) {
-    enqueue(member, task);
+  if (member.task->final_) {
+    run_in_place(member, request, prepare, context, false);
+    return;
   }
+  const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
+  if (alone && request.event == nullptr && member.task->depth < most_nested) {
+    run_in_place(member, request, prepare, context, true);
+  } else {
+    Task& task = allocate_task(member, request);
+    copy_data(member, task, request);
+    if (prepare != nullptr) prepare(task.data, context);
+    submit_task(member, task, request.depend, request.deferrable);
+  }
+  run_those_put_off(member);
 }
 
 void wait_for_children(Member& member) { wait_for_counter(member, member.task->children, 0); }
 
-void wait_for_dependences(Member& member, void** depend) {
-  if (member.team->size == 1 || !member.team->tasks.used.load(std::memory_order_acquire)) return;
+void wait_for_dependences(Member& member, const DependenceList& depend, bool waits) {
+  if (!member.team->tasks.used.load(std::memory_order_acquire)) return;
   TaskRequest nothing{[](void*) {}, nullptr, nullptr, 0, 1};
-  nothing.depend = depend;
-  nothing.deferrable = false;
+  nothing.depend = &depend;
+  nothing.deferrable = !waits;
   create_task(member, nothing);
 }
 
@@ -234,12 +363,14 @@ void yield_task(Member& member) {
   core::yield();
 }
 
-void begin_taskgroup(Member& member) {
+Taskgroup& begin_taskgroup(Member& member) {
   void* memory = std::malloc(sizeof(Taskgroup));
   if (memory == nullptr) base::panic("no memory for a taskgroup");
   auto group = new (memory) Taskgroup;
   group->outer = member.task->group;
+  if (group->outer != nullptr) group->reductions = group->outer->reductions;
   member.task->group = group;
+  return *group;
 }
 
 void end_taskgroup(Member& member) {

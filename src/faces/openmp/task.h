@@ -10,10 +10,14 @@
 namespace weft::openmp {
 
 struct Member;
+struct DependenceList;
 struct Dependences;
 struct DependenceTable;
+struct Event;
+struct ReductionSet;
 struct TaskPool;
 struct TaskWaiter;
+struct Team;
 
 /// A count that somebody may sleep on at a task scheduling point. The sleeper sets `waiter_bit`
 /// under the pool's lock and clears it under that lock; whoever would take the count to the awaited
@@ -24,8 +28,8 @@ class TaskCounter {
  public:
   explicit TaskCounter(std::uint32_t count = 0) : word_(count) {}
   void add(std::uint32_t count = 1) { word_.fetch_add(count, std::memory_order_relaxed); }
-  /// Undoes one add(), where the caller knows that the count stays above what is awaited.
-  void take_back() { word_.fetch_sub(1, std::memory_order_relaxed); }
+  /// Undoes an add(), where the caller knows that the count stays above what is awaited.
+  void take_back(std::uint32_t count = 1) { word_.fetch_sub(count, std::memory_order_relaxed); }
   std::uint32_t value() const { return word_.load(std::memory_order_acquire) & ~waiter_bit; }
   /// Returns the new value. Resumes the sleeper if that is `awaited`.
   std::uint32_t drop(TaskPool& pool, std::uint32_t awaited);
@@ -42,6 +46,10 @@ class TaskCounter {
 struct Taskgroup {
   TaskCounter count;  // tasks of the group that are not complete
   Taskgroup* outer = nullptr;
+  ReductionSet* reductions = nullptr;  // those of the group first, then those around it
+  void* construct_data = nullptr;      // what a construct that made the group has to remember
+  std::atomic<bool> cancelled{false};  // its tasks that have not begun are discarded
+  bool of_worksharing = false;         // made for the reductions of a worksharing construct
 };
 
 struct Task {
@@ -49,11 +57,14 @@ struct Task {
   Task* parent = nullptr;                     // nullptr for an implicit task
   Taskgroup* group = nullptr;                 // innermost taskgroup it belongs to
   Dependences* dependences = nullptr;         // its own, as a successor and predecessor
+  Event* event = nullptr;                     // of the detach clause: complete only when that is fulfilled too
   DependenceTable* children_table = nullptr;  // of its children's addresses
   void (*function)(void*) = nullptr;
   void* data = nullptr;
-  Task* next = nullptr;  // in the priority queue
-  TaskCounter children;  // that are not complete
+  Task* next = nullptr;      // in the priority queue
+  Task* moved_to = nullptr;  // of one on a stack: its descriptor now
+  const void* key = this;    // what nestable locks know it by
+  TaskCounter children;      // that are not complete
   /// 1 until the task is complete, 1 for each child whose descriptor exists: the line of ancestors
   /// stays readable for as long as somebody may ask for it. At 0 the descriptor is freed; an implicit
   /// task, which is part of its member, stays at 1, and its member waits for that.
@@ -63,6 +74,8 @@ struct Task {
   bool explicit_ = false;
   bool final_ = false;
   bool tied = true;
+  bool on_stack = false;  // and may have to move before it has children that outlive it
+  bool must_run = false;  // even if cancelled: its data has been constructed, and its function destroys that
 };
 
 /// What a task is created with; `data` is copied.
@@ -72,7 +85,8 @@ struct TaskRequest {
   void (*copy)(void*, void*);  // nullptr: by bytes
   std::size_t size;
   std::size_t alignment;
-  void** depend = nullptr;  // GCC's encoding; nullptr: none
+  const DependenceList* depend = nullptr;
+  Event* event = nullptr;  // the detach clause's; see event.h
   int priority = 0;
   bool deferrable = true;  // the if clause
   bool final_ = false;
@@ -84,14 +98,26 @@ struct TaskRequest {
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void* data, void* context) = nullptr,
                  void* context = nullptr);
 
+/// create_task in two steps, where the data is filled in between: first the descriptor, with request.size bytes behind
+/// task.data (which are not initialised), then, once, the task itself. request.data, copy, depend and deferrable are
+/// not looked at by the first, and only the last two by the second.
+Task& allocate_task(Member& member, const TaskRequest& request);
+void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable);
+
+/// The task, which somebody else than its member found to be complete: an event was fulfilled. The caller holds the
+/// team open (team.h).
+void complete_from_elsewhere(Team& team, Task& task);
+/// The same for a member of the task's own team.
+void complete_task(Member& member, Task& task);
+
 /// taskwait: waits for the children of the current task.
 void wait_for_children(Member& member);
-/// taskwait with depend clauses.
-void wait_for_dependences(Member& member, void** depend);
+/// taskwait with depend clauses; `waits` is false with nowait, where it only orders tasks after those before it.
+void wait_for_dependences(Member& member, const DependenceList& depend, bool waits = true);
 /// taskyield.
 void yield_task(Member& member);
 
-void begin_taskgroup(Member& member);
+Taskgroup& begin_taskgroup(Member& member);
 void end_taskgroup(Member& member);
 
 /// The member's implicit task ends; other than a master's, it waits until nothing refers to it.

@@ -28,30 +28,58 @@ bool is_below(const Task* task, const Task* above) {
 
 bool may_run(const Task* task, const Task* only_below) { return only_below == nullptr || is_below(task, only_below); }
 
+// With the priority lock held.
+PriorityClass& class_of(TaskPool& pool, int priority) {
+  PriorityClass** link = &pool.classes;
+  while (*link != nullptr && (*link)->priority > priority) link = &(*link)->next;
+  if (*link == nullptr || (*link)->priority != priority) {
+    void* memory = std::malloc(sizeof(PriorityClass));
+    if (memory == nullptr) no_memory();
+    *link = new (memory) PriorityClass{priority, nullptr, nullptr, *link};
+  }
+  return **link;
+}
+
 void put_by_priority(TaskPool& pool, Task& task) {
   core::SpinGuard guard(pool.priority_lock);
-  Task** link = &pool.by_priority;
-  if (pool.last_by_priority != nullptr && pool.last_by_priority->priority >= task.priority)
-    link = &pool.last_by_priority->next;
-  else
-    while (*link != nullptr && (*link)->priority >= task.priority) link = &(*link)->next;
-  task.next = *link;
-  *link = &task;
-  if (task.next == nullptr) pool.last_by_priority = &task;
+  PriorityClass& own = class_of(pool, task.priority);
+  task.next = nullptr;
+  (own.last != nullptr ? own.last->next : own.first) = &task;
+  own.last = &task;
   pool.prioritised.fetch_add(1, std::memory_order_relaxed);
+  pool.listed.store(pool.listed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+Task* take_from_class(PriorityClass& own, const Task* only_below) {
+  Task* before = nullptr;
+  for (Task* task = own.first; task != nullptr; before = task, task = task->next) {
+    if (!may_run(task, only_below)) continue;
+    (before != nullptr ? before->next : own.first) = task->next;
+    if (own.last == task) own.last = before;
+    return task;
+  }
+  return nullptr;
 }
 
 Task* take_by_priority(TaskPool& pool, const Task* only_below) {
   core::SpinGuard guard(pool.priority_lock);
-  Task* before = nullptr;
-  for (Task* task = pool.by_priority; task != nullptr; before = task, task = task->next) {
-    if (!may_run(task, only_below)) continue;
-    (before != nullptr ? before->next : pool.by_priority) = task->next;
-    if (pool.last_by_priority == task) pool.last_by_priority = before;
-    pool.prioritised.fetch_sub(1, std::memory_order_relaxed);
-    return task;
-  }
+  for (PriorityClass* each = pool.classes; each != nullptr; each = each->next)
+    if (Task* task = take_from_class(*each, only_below); task != nullptr) {
+      pool.prioritised.fetch_sub(1, std::memory_order_relaxed);
+      return task;
+    }
   return nullptr;
+}
+
+// With the lock held; a chain by Unit::next.
+core::Unit* unlist_all(TaskPool& pool) {
+  core::Unit* chain = nullptr;
+  while (TaskWaiter* waiter = pool.waiters) {
+    unlist_waiter(pool, *waiter);
+    waiter->unit->next = chain;
+    chain = waiter->unit;
+  }
+  return chain;
 }
 
 constexpr unsigned most_mistakes = 3;
@@ -86,7 +114,8 @@ void open_pool(Team& team) {
   // The caller is a member that is not done, so the team is open and stays so.
   team.pending.fetch_or(Pending::tasks_in_use, std::memory_order_relaxed);
   pool.used.store(true, std::memory_order_release);
-  if (team.share.published_by == nullptr) core::publish(*core::this_worker(), team.share);
+  // A root outside any region has nobody to help it, and a share that is published must last for ever.
+  if (team.level != 0 && team.share.published_by == nullptr) core::publish(*core::this_worker(), team.share);
 }
 
 void close_pool(TaskPool& pool) {
@@ -95,7 +124,21 @@ void close_pool(TaskPool& pool) {
     seat.completed.store(0, std::memory_order_relaxed);
     return true;
   });
+  pool.completed_elsewhere.store(0, std::memory_order_relaxed);
   pool.members.store(0, std::memory_order_relaxed);
+}
+
+void free_pool(TaskPool& pool) {
+  for (unsigned index = 0; index < pool.seats.capacity(); ++index) {
+    TaskSeat* seat = pool.seats.items()[index].load(std::memory_order_relaxed);
+    if (seat == nullptr) continue;
+    seat->~TaskSeat();
+    std::free(seat);
+  }
+  while (PriorityClass* each = pool.classes) {
+    pool.classes = each->next;
+    std::free(each);
+  }
 }
 
 TaskSeat& seat_of(Member& member) {
@@ -114,7 +157,7 @@ TaskSeat& seat_of(Member& member) {
 
 bool quiescent(const Team& team) {
   std::atomic_thread_fence(std::memory_order_seq_cst);  // of two that complete last, one sees both
-  std::uint64_t completed = 0;
+  std::uint64_t completed = team.tasks.completed_elsewhere.load(std::memory_order_acquire);
   std::uint64_t created = 0;
   for_each_seat(team.tasks, [&](TaskSeat& seat) {
     completed += seat.completed.load(std::memory_order_acquire);
@@ -128,10 +171,10 @@ bool quiescent(const Team& team) {
   return completed == created;
 }
 
-std::uint64_t tasks_created(const TaskPool& pool) {
-  std::uint64_t sum = 0;
+std::uint64_t tasks_offered(const TaskPool& pool) {
+  std::uint64_t sum = pool.listed.load(std::memory_order_acquire);
   for_each_seat(pool, [&](TaskSeat& seat) {
-    sum += seat.created.load(std::memory_order_relaxed);
+    sum += seat.offered.load(std::memory_order_acquire);
     return true;
   });
   return sum;
@@ -154,8 +197,35 @@ void enqueue(Member& member, Task& task) {
     put_by_priority(pool, task);
   } else {
     seat.deque.push(&task);
+    seat.offered.store(seat.offered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
-  core::notify(&member.team->share);
+  if (member.team->level != 0) core::notify(&member.team->share);
+}
+
+void enqueue_for_all(Team& team, Task& task) {
+  put_by_priority(team.tasks, task);
+  if (team.level != 0) core::notify(&team.share);
+}
+
+void count_completed_elsewhere(Team& team, bool made_ready) {
+  TaskPool& pool = team.tasks;
+  core::Unit* chain = nullptr;
+  {
+    core::SpinGuard guard(pool.lock);
+    pool.completed_elsewhere.fetch_add(1, std::memory_order_acq_rel);
+    if (!made_ready && !quiescent(team)) return;
+    chain = unlist_all(pool);
+  }
+  core::resume_all(chain);
+}
+
+void wake_all_waiters(TaskPool& pool) {
+  core::Unit* chain = nullptr;
+  {
+    core::SpinGuard guard(pool.lock);
+    chain = unlist_all(pool);
+  }
+  core::resume_all(chain);
 }
 
 Task* find_task(Member& member, const Task* only_below, unsigned& mistakes) {
@@ -176,6 +246,11 @@ void list_waiter(TaskPool& pool, TaskWaiter& waiter) {
   if (pool.waiters != nullptr) pool.waiters->previous = &waiter;
   pool.waiters = &waiter;
   waiter.listed = true;
+  if (waiter.only_below != nullptr) {
+    const bool first = pool.bound_waiters.load(std::memory_order_relaxed) == 0;
+    if (first || waiter.seen < pool.bound_seen.load(std::memory_order_relaxed))
+      pool.bound_seen.store(waiter.seen, std::memory_order_relaxed);
+  }
   (waiter.only_below == nullptr ? pool.free_waiters : pool.bound_waiters).fetch_add(1, std::memory_order_seq_cst);
 }
 
@@ -190,13 +265,19 @@ bool wake_waiter(TaskPool& pool) {
   core::Unit* unit = nullptr;
   {
     core::SpinGuard guard(pool.lock);
-    TaskWaiter* chosen = pool.waiters;
-    for (TaskWaiter* waiter = pool.waiters; waiter != nullptr; waiter = waiter->next)
+    const std::uint64_t offered = tasks_offered(pool);
+    TaskWaiter* chosen = nullptr;
+    for (TaskWaiter* waiter = pool.waiters; waiter != nullptr; waiter = waiter->next) {
       if (waiter->only_below == nullptr) {
         chosen = waiter;
         break;
       }
-    if (chosen == nullptr) return false;
+      if (waiter->seen != offered) chosen = waiter;  // in the end the one that has slept longest
+    }
+    if (chosen == nullptr) {
+      pool.bound_seen.store(offered, std::memory_order_relaxed);
+      return false;
+    }
     unlist_waiter(pool, *chosen);
     unit = chosen->unit;
   }

@@ -29,15 +29,25 @@ struct TaskSeat {
   core::Deque<Task> deque;
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
+  std::atomic<std::uint64_t> offered{0};  // tasks put into the deque
 };
 
 /// A unit that sleeps at a task scheduling point. Lies on its stack.
 struct TaskWaiter {
   core::Unit* unit = nullptr;
   const Task* only_below = nullptr;  // may run only descendants of this task; nullptr: any
+  std::uint64_t seen = 0;            // tasks_offered() before it last looked
   TaskWaiter* next = nullptr;
   TaskWaiter* previous = nullptr;
   bool listed = false;
+};
+
+/// Tasks of one priority, in the order in which they came.
+struct PriorityClass {
+  int priority;
+  Task* first = nullptr;
+  Task* last = nullptr;
+  PriorityClass* next = nullptr;  // lower
 };
 
 struct TaskPool {
@@ -49,14 +59,17 @@ struct TaskPool {
   TaskWaiter* waiters = nullptr;
   std::atomic<unsigned> free_waiters{0};     // those that may run any task
   std::atomic<unsigned> bound_waiters{0};    // those that may run only some
-  std::atomic<std::uint64_t> bound_seen{0};  // tasks created when the last of those found nothing
+  std::atomic<std::uint64_t> bound_seen{0};  // not more than any of those has seen
+  /// Tasks that were completed by others than members. Changes under the lock, and one that would sleep looks again if
+  /// it has changed since its last look.
+  std::atomic<std::uint64_t> completed_elsewhere{0};
 
-  // Tasks with a priority, and those that a thief took and may not run; highest priority first, equal
-  // ones in the order in which they came.
+  // Tasks with a priority, and those that whoever came across them could not run; highest priority first. Classes stay
+  // when they are empty.
   core::Spinlock priority_lock;
-  Task* by_priority = nullptr;
-  Task* last_by_priority = nullptr;
+  PriorityClass* classes = nullptr;
   std::atomic<unsigned> prioritised{0};
+  std::atomic<std::uint64_t> listed{0};  // tasks put into the list so far
 };
 
 /// The member's seat; made on first use.
@@ -68,24 +81,37 @@ void open_pool(Team& team);
 /// The region is over: the counts start again from 0, for a next region of another size.
 void close_pool(TaskPool& pool);
 
+/// Frees what the pool owns; nobody uses it any more.
+void free_pool(TaskPool& pool);
+
 /// All tasks of the region have ended (see above).
 bool quiescent(const Team& team);
 
 /// There is a task somewhere that can be taken (a hint).
 bool has_queued_tasks(const TaskPool& pool);
 
-/// Sum of `created` over the seats.
-std::uint64_t tasks_created(const TaskPool& pool);
+/// How often a task has been put where it can be found.
+std::uint64_t tasks_offered(const TaskPool& pool);
 
 void enqueue(Member& member, Task& task);
+/// Where every member finds it at once; by anybody. For a task that may not be one that the caller may run.
+void enqueue_for_all(Team& team, Task& task);
+
+/// Counts a task that was completed by somebody who is no member of the team, and has those who wait look again if that
+/// made other tasks ready or was the last.
+void count_completed_elsewhere(Team& team, bool made_ready);
 
 /// A task that the member may run now: `only_below` as in TaskWaiter. `mistakes` counts what the
 /// member has stolen during this wait and may not run; after a few it steals no more, since tasks that
 /// are of no use to it are then all there is.
 Task* find_task(Member& member, const Task* only_below, unsigned& mistakes);
 
-/// For an idle worker: wakes one of the members that wait at a scheduling point. False: none does.
+/// For an idle worker: wakes one of the members that wait at a scheduling point and may find something. False: none
+/// does.
 bool wake_waiter(TaskPool& pool);
+
+/// All those who wait look again.
+void wake_all_waiters(TaskPool& pool);
 
 // With pool.lock held.
 void list_waiter(TaskPool& pool, TaskWaiter& waiter);

@@ -20,6 +20,9 @@ namespace weft::openmp {
 /// Runs one explicit task on the member, here and now, and completes it.
 void run_task(Member& member, Task& task);
 
+/// Waits for a counter inside a task: only descendants of that task may run meanwhile.
+void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaited);
+
 /// Whether a waiting member should look again rather than sleep; `round` counts its looks.
 bool keep_looking(const Team& team, unsigned round);
 
@@ -32,26 +35,36 @@ void wait_for(Member& member, Condition& condition) {
   TaskPool& pool = team.tasks;
   unsigned round = 0;
   unsigned mistakes = 0;
+  bool last_look = false;  // the member has looked once more since it made up its mind to sleep
+  std::uint64_t offered = 0;
   while (!condition.over()) {
+    const std::uint64_t elsewhere = pool.completed_elsewhere.load(std::memory_order_acquire);
     if (pool.used.load(std::memory_order_acquire)) {
       if (Task* task = find_task(member, condition.only_below(), mistakes); task != nullptr) {
         run_task(member, *task);
         round = 0;
+        last_look = false;
         continue;
       }
       if (condition.try_to_end()) continue;
     }
-    if (keep_looking(team, round++)) continue;
+    if (!last_look && keep_looking(team, round++)) continue;
+    const bool bound = condition.only_below() != nullptr;
+    if (bound && !last_look) {
+      last_look = true;
+      offered = tasks_offered(pool);
+      continue;
+    }
+    last_look = false;
 
     core::Unit& unit = core::this_unit();
-    TaskWaiter waiter{&unit, condition.only_below()};
+    TaskWaiter waiter{&unit, condition.only_below(), offered};
     pool.lock.lock();
-    const bool bound = waiter.only_below != nullptr;
-    if (condition.over() || (!bound && has_queued_tasks(pool))) {
+    if (condition.over() || (!bound && has_queued_tasks(pool)) ||
+        pool.completed_elsewhere.load(std::memory_order_relaxed) != elsewhere) {
       pool.lock.unlock();
       continue;
     }
-    if (bound) pool.bound_seen.store(tasks_created(pool), std::memory_order_relaxed);
     core::prepare_suspend(unit);
     list_waiter(pool, waiter);
     condition.arm(waiter);

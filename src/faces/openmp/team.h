@@ -33,6 +33,7 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Icv icv;                       // with which implicit tasks start
+  Taskgroup* group = nullptr;    // around the region, for its task reductions
   Seats* seats = nullptr;        // identities that members keep from region to region; outermost only
   core::Unit* master_unit = nullptr;
   Member master;
@@ -49,6 +50,9 @@ struct Team {
   alignas(base::cache_line) std::atomic<std::uint32_t> round{0};  // of the barrier
   TaskWaiter* end_waiter = nullptr;                               // the master, at the region's end
   void* copied = nullptr;                                         // copyprivate
+  std::atomic<bool> cancelled{false};                             // the region (cancel.h)
+  std::atomic<bool> worksharing_cancelled{false};                 // the worksharing region that its members are in
+  ReductionSet* left_reductions = nullptr;                        // to be freed with the region; tasks.lock
   TaskPool tasks;
   WorkshareRing workshares;
 };
@@ -79,6 +83,11 @@ void close_region();
 unsigned resolve_size(Member& member, unsigned requested, unsigned useful);
 
 void team_barrier(Member& member);
+
+/// For one who is no member: as long as a task of the team is pending, holds it open until let_close(). False: the team
+/// has no tasks (any more).
+bool hold_open(Team& team);
+void let_close(Team& team);
 
 // What the API routines ask.
 inline unsigned team_size(const Member& member) { return member.team->size; }

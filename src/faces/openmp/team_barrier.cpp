@@ -9,6 +9,9 @@
 // the round has not changed; the releaser changes the round and empties the list under the lock, so
 // nobody is left behind. What a released member does first in the next round cannot disturb this
 // one: `arrived` is reset before the round changes, and nobody can arrive again before it changes.
+//
+// In a cancelled region nobody waits: some members may be at its end already (cancel.h). What they leave in `arrived`
+// is put in order when the region is closed.
 #include "faces/openmp/task_wait.h"
 
 namespace weft::openmp {
@@ -20,6 +23,7 @@ void release(Team& team, std::uint32_t round) {
   pool.lock.lock();
   if (team.round.load(std::memory_order_relaxed) == round) {
     team.arrived.store(0, std::memory_order_relaxed);
+    team.worksharing_cancelled.store(false, std::memory_order_relaxed);
     team.round.store(round + 1, std::memory_order_release);
     while (TaskWaiter* waiter = pool.waiters) {
       unlist_waiter(pool, *waiter);
@@ -35,7 +39,9 @@ struct BarrierWait {
   static constexpr bool arms = false;
   Team& team;
   std::uint32_t round;
-  bool over() const { return team.round.load(std::memory_order_acquire) != round; }
+  bool over() const {
+    return team.round.load(std::memory_order_acquire) != round || team.cancelled.load(std::memory_order_acquire);
+  }
   const Task* only_below() const { return nullptr; }
   bool try_to_end() const {
     if (team.arrived.load(std::memory_order_acquire) != team.size || !quiescent(team)) return false;
@@ -50,7 +56,9 @@ struct BarrierWait {
 
 void team_barrier(Member& member) {
   Team& team = *member.team;
-  if (team.size == 1) return;
+  if (team.cancelled.load(std::memory_order_acquire)) [[unlikely]]
+    return;
+  if (team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed)) return;
   const std::uint32_t round = team.round.load(std::memory_order_acquire);
   const bool last = team.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == team.size;
   if (last && !team.tasks.used.load(std::memory_order_acquire)) {

@@ -12,22 +12,32 @@ namespace weft::openmp {
 namespace {
 
 struct SlotState {
+  const Team* team;
   const Workshare* slot;
   std::uint64_t state;
 };
 
 bool still_used(const void* argument) {
   auto seen = static_cast<const SlotState*>(argument);
-  return seen->slot->state.load(std::memory_order_seq_cst) / Workshare::phases < seen->state / Workshare::phases;
+  return seen->slot->state.load(std::memory_order_seq_cst) / Workshare::phases < seen->state / Workshare::phases &&
+         !seen->team->cancelled.load(std::memory_order_seq_cst);
 }
 
-// The member is `slots` constructs ahead of another one.
-void wait_until_free(Workshare& slot, std::uint64_t wanted) {
-  const SlotState argument{&slot, wanted};
+// The member is `slots` constructs ahead of another one. False: which may never come.
+bool wait_until_free(const Team& team, Workshare& slot, std::uint64_t wanted) {
+  const SlotState argument{&team, &slot, wanted};
   while (still_used(&argument)) {
     slot.awaited.store(true, std::memory_order_seq_cst);
     core::park(&slot.awaited, still_used, &argument);
   }
+  return slot.state.load(std::memory_order_acquire) / Workshare::phases >= wanted / Workshare::phases;
+}
+
+void free_contents(Workshare& slot) {
+  std::free(slot.memory);
+  std::free(slot.posted);
+  slot.memory = nullptr;
+  slot.posted = nullptr;
 }
 
 }  // namespace
@@ -37,6 +47,17 @@ void WorkshareRing::reset() {
     ring_[index].state.store(index * Workshare::phases + Workshare::phase_free, std::memory_order_relaxed);
     ring_[index].left.store(0, std::memory_order_relaxed);
   }
+}
+
+void WorkshareRing::discard() {
+  for (Workshare& slot : ring_) free_contents(slot);
+  reset();
+}
+
+void WorkshareRing::wake_all() {
+  for (Workshare& slot : ring_)
+    for (std::uint64_t place = 0; place < sizeof(Workshare) / sizeof(std::uint64_t); ++place)
+      core::unpark(waiting_place(slot, place));
 }
 
 Workshare& enter_construct(Member& member, bool* first) {
@@ -52,7 +73,7 @@ Workshare& enter_construct(Member& member, bool* first) {
     if (state == mine + Workshare::phase_free) {
       if (!slot.state.compare_exchange_weak(state, mine + Workshare::phase_preparing, std::memory_order_acquire))
         continue;
-      slot.memory = nullptr;
+      slot.entry_data = nullptr;
       *first = true;
       return slot;
     }
@@ -63,7 +84,10 @@ Workshare& enter_construct(Member& member, bool* first) {
         os::give_up_cpu();
       continue;
     }
-    wait_until_free(slot, mine);
+    if (!wait_until_free(*member.team, slot, mine)) {
+      *first = false;
+      return member.team->workshares.nothing();
+    }
   }
 }
 
@@ -72,12 +96,25 @@ void publish_construct(Workshare& slot) {
                    std::memory_order_release);
 }
 
+void take_entry_step(Member& member, Workshare& slot, bool first, const EntryStep& step) {
+  step.run(member, step.data, first ? nullptr : slot.entry_data);
+  if (first) slot.entry_data = step.data;
+}
+
+void enter_and_leave_construct(Member& member, const EntryStep& step) {
+  bool first = false;
+  Workshare& slot = enter_construct(member, &first);
+  take_entry_step(member, slot, first, step);
+  if (first) publish_construct(slot);
+  leave_construct(member, slot);
+}
+
 void leave_construct(Member& member, Workshare& slot) {
   Team& team = *member.team;
   member.loop.shared = nullptr;
+  if (&slot == &team.workshares.nothing()) return;
   if (slot.left.fetch_add(1, std::memory_order_acq_rel) + 1 != team.size) return;
-  std::free(slot.memory);
-  slot.memory = nullptr;
+  free_contents(slot);
   slot.left.store(0, std::memory_order_relaxed);
   const std::uint64_t construct = slot.state.load(std::memory_order_relaxed) / Workshare::phases;
   slot.state.store((construct + WorkshareRing::slots) * Workshare::phases + Workshare::phase_free,

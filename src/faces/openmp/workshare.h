@@ -26,8 +26,13 @@ struct alignas(base::cache_line) Workshare {
   Schedule schedule = Schedule::static_;
   std::uint64_t start = 0, step = 0, end = 0;
   std::uint64_t trips = 0;
-  std::uint64_t chunk = 0;  // 0: static without chunk
-  void* memory = nullptr;   // shared by the members of the construct, freed with it
+  std::uint64_t chunk = 0;                       // 0: static without chunk
+  void* memory = nullptr;                        // shared by the members of the construct, freed with it
+  const void* entry_data = nullptr;              // of the first member's EntryStep
+  std::atomic<std::uint64_t>* posted = nullptr;  // doacross (doacross.h), freed with it
+  const std::uint64_t* extents = nullptr;        // lies behind it
+  std::uint64_t rows = 0, columns = 0;
+  unsigned dimensions = 0;
 
   alignas(base::cache_line) std::atomic<std::uint64_t> next{0};
   alignas(base::cache_line) std::atomic<std::uint32_t> left{0};
@@ -35,21 +40,49 @@ struct alignas(base::cache_line) Workshare {
   std::atomic<std::uint32_t> turn_waiters{0};
 };
 
+/// One of the addresses on which members of the construct may park (not in core::strict_key's sense).
+inline const void* waiting_place(const Workshare& shared, std::uint64_t which) {
+  constexpr std::uint64_t places = sizeof(Workshare) / sizeof(std::uint64_t);
+  return reinterpret_cast<const char*>(&shared) + which % places * sizeof(std::uint64_t);
+}
+
 class WorkshareRing {
  public:
   static constexpr unsigned slots = 8;
   Workshare& slot(std::uint64_t construct) { return ring_[construct % slots]; }
   WorkshareRing() { reset(); }
+  /// The region is over.
   void reset();
+  /// The same where members have left in the midst of constructs.
+  void discard();
+  /// The region is cancelled: nobody shall wait in a construct.
+  void wake_all();
+  /// What a member of a cancelled region gets that would have to wait for another one to catch up: a construct in which
+  /// there is nothing to do.
+  Workshare& nothing() { return nothing_; }
 
  private:
   Workshare ring_[slots];
+  Workshare nothing_;
 };
 
 /// The member meets its next worksharing construct. *first is set for the one that must prepare the
 /// slot, and then call publish_construct(); for the others the slot is ready.
 Workshare& enter_construct(Member& member, bool* first);
 void publish_construct(Workshare& slot);
+
+/// Something that all members do when they enter a construct, the first one before the others can. `of_first` is the
+/// first one's data, nullptr for itself and where it is not there any more (nothing()).
+struct EntryStep {
+  void (*run)(Member& member, void* data, const void* of_first);
+  void* data;
+};
+
+/// For a member that has just entered; if it is the first, before it publishes.
+void take_entry_step(Member& member, Workshare& slot, bool first, const EntryStep& step);
+
+/// A construct that consists of the step.
+void enter_and_leave_construct(Member& member, const EntryStep& step);
 
 /// The member is through with the construct that it entered last.
 void leave_construct(Member& member, Workshare& slot);

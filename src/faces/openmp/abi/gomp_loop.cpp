@@ -1,17 +1,13 @@
 // GCC's entry points for the worksharing loop. The twins (long and unsigned long long, schedules,
 // combined with parallel) are made from one template each.
-#include "base/panic.h"
 #include "faces/openmp/abi/export.h"
-#include "faces/openmp/loop.h"
+#include "faces/openmp/abi/gomp_loop.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
 namespace {
 
 using Ull = unsigned long long;
-
-// GCC's numbers for schedules in GOMP_loop_start (the high bit says monotonic).
-enum GccSchedule : long { gcc_runtime = 0, gcc_static = 1, gcc_dynamic = 2, gcc_guided = 3, gcc_auto = 4 };
 
 Loop signed_loop(long start, long end, long step) {
   Loop loop;
@@ -33,27 +29,6 @@ Loop unsigned_loop(bool up, Ull start, Ull end, Ull step) {
   return loop;
 }
 
-Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false) {
-  loop.schedule = schedule;
-  loop.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
-  loop.ordered = ordered;
-  return loop;
-}
-
-Loop by_runtime(Loop loop, bool ordered = false) {
-  loop.ordered = ordered;
-  return with_runtime_schedule(this_member(), loop);
-}
-
-template <class T>
-bool next(T* start, T* end) {
-  Chunk chunk;
-  if (!next_chunk(this_member(), &chunk)) return false;
-  *start = static_cast<T>(chunk.start);
-  *end = static_cast<T>(chunk.end);
-  return true;
-}
-
 template <class T>
 bool begin(const Loop& loop, T* start, T* end) {
   enter_loop(this_member(), loop);
@@ -63,14 +38,8 @@ bool begin(const Loop& loop, T* start, T* end) {
 // GOMP_loop_start and its kin: any schedule, and memory that the members share.
 template <class T>
 bool begin_general(Loop loop, long schedule, long chunk, bool ordered, T* start, T* end, std::uintptr_t* reductions,
-                   void** memory, const char* name) {
-  if (reductions != nullptr) base::panic("%s: task reductions are not implemented in this version of weft", name);
-  constexpr unsigned long kinds = 7;
-  const long kind = static_cast<long>(static_cast<unsigned long>(schedule) & kinds);
-  loop = kind == gcc_runtime ? by_runtime(loop, ordered) : scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
-  Member& member = this_member();
-  enter_loop(member, loop, memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0);
-  if (memory != nullptr) *memory = member.loop.shared->memory;
+                   void** memory) {
+  enter_general(by_number(loop, schedule, chunk, ordered), reductions, memory);
   return start == nullptr || next(start, end);
 }
 
@@ -138,13 +107,12 @@ LOOPS_BY_RUNTIME(DEFINE_BY_RUNTIME)
 #define DEFINE_GENERAL(name, ordered)                                                                                 \
   WEFT_EXPORT bool GOMP_loop_##name(long first, long last, long step, long schedule, long chunk, long* start,         \
                                     long* end, std::uintptr_t* reductions, void** memory) {                           \
-    return begin_general(signed_loop(first, last, step), schedule, chunk, ordered, start, end, reductions, memory,    \
-                         "GOMP_loop_" #name);                                                                         \
+    return begin_general(signed_loop(first, last, step), schedule, chunk, ordered, start, end, reductions, memory);   \
   }                                                                                                                   \
   WEFT_EXPORT bool GOMP_loop_ull_##name(bool up, Ull first, Ull last, Ull step, long schedule, Ull chunk, Ull* start, \
                                         Ull* end, std::uintptr_t* reductions, void** memory) {                        \
     return begin_general(unsigned_loop(up, first, last, step), schedule, static_cast<long>(chunk), ordered, start,    \
-                         end, reductions, memory, "GOMP_loop_ull_" #name);                                            \
+                         end, reductions, memory);                                                                    \
   }
 DEFINE_GENERAL(start, false)
 DEFINE_GENERAL(ordered_start, true)
@@ -190,11 +158,6 @@ WEFT_EXPORT void GOMP_loop_end() {
   Member& member = this_member();
   leave_loop(member);
   team_barrier(member);
-}
-
-WEFT_EXPORT bool GOMP_loop_end_cancel() {
-  GOMP_loop_end();
-  return false;  // cancellation is off
 }
 
 WEFT_EXPORT void GOMP_ordered_start() { begin_ordered(this_member()); }

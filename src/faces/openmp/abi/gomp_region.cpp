@@ -1,11 +1,10 @@
 // GCC's entry points for parallel, sections, single, barrier, critical and atomic.
 #include <cstdint>
 
-#include "base/panic.h"
 #include "core/sync/mutex.h"
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_reduction.h"
 #include "faces/openmp/loop.h"
-#include "faces/openmp/settings.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -85,10 +84,10 @@ WEFT_EXPORT unsigned GOMP_sections_start(unsigned count) {
 }
 
 WEFT_EXPORT unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions, void** memory) {
-  if (reductions != nullptr)
-    weft::base::panic("GOMP_sections2_start: task reductions are not implemented in this version of weft");
   Member& member = this_member();
-  enter_loop(member, over_sections(count), memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0);
+  const EntryStep step = reductions_of_worksharing(reductions);
+  enter_loop(member, over_sections(count), memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0,
+             reductions != nullptr ? &step : nullptr);
   if (memory != nullptr) *memory = member.loop.shared->memory;
   return next_section(member);
 }
@@ -101,11 +100,6 @@ WEFT_EXPORT void GOMP_sections_end() {
   Member& member = this_member();
   leave_loop(member);
   team_barrier(member);
-}
-
-WEFT_EXPORT bool GOMP_sections_end_cancel() {
-  GOMP_sections_end();
-  return false;  // cancellation is off
 }
 
 WEFT_EXPORT bool GOMP_single_start() { return first_at_single(this_member()); }
@@ -127,16 +121,6 @@ WEFT_EXPORT void GOMP_single_copy_end(void* data) {
 }
 
 WEFT_EXPORT void GOMP_barrier() { team_barrier(this_member()); }
-
-WEFT_EXPORT bool GOMP_barrier_cancel() {
-  team_barrier(this_member());
-  return false;  // cancellation is off
-}
-
-// OMP_CANCELLATION is not supported yet, which settings.cpp says: cancel-var is false, and then a
-// cancel construct does nothing (OpenMP 5.2, 11.2 of the cancel construct's description).
-WEFT_EXPORT bool GOMP_cancel(int, bool) { return false; }
-WEFT_EXPORT bool GOMP_cancellation_point(int) { return false; }
 
 WEFT_EXPORT void GOMP_critical_start() { unnamed_critical.lock(); }
 WEFT_EXPORT void GOMP_critical_end() { unnamed_critical.unlock(); }

@@ -2,8 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/panic.h"
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_depend.h"
+#include "faces/openmp/abi/gomp_reduction.h"
+#include "faces/openmp/event.h"
 #include "faces/openmp/task.h"
 #include "faces/openmp/team.h"
 
@@ -49,7 +51,8 @@ Deal deal(std::uint64_t trips, std::uint64_t number, bool is_grainsize, bool str
   return {tasks, trips / tasks, trips % tasks};
 }
 
-// The first two words of a taskloop task's data are its bounds.
+// The first two words of a taskloop task's data are its bounds; if it has a reduction clause of its own, the third is
+// the description of that.
 template <class T>
 void set_bounds(void* data, void* context) {
   auto bounds = static_cast<const T*>(context);
@@ -63,11 +66,19 @@ void create_taskloop(TaskRequest request, unsigned flags, unsigned long number, 
   const auto distance = up ? static_cast<std::uint64_t>(end) - begin : begin - static_cast<std::uint64_t>(end);
   const auto stride = up ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
   Member& member = this_member();
+  const bool grouped = (flags & flag_nogroup) == 0;
+  const bool reduces = grouped && (flags & flag_reduction) != 0;
+  const auto reductions = reduces ? reinterpret_cast<std::uintptr_t*>(static_cast<T*>(request.data)[2]) : nullptr;
+  if (up ? start >= end : start <= end) {
+    if (reduces) register_reductions_without_tasks(member, reductions);
+    return;
+  }
   const std::uint64_t trips = (distance - 1) / stride + 1;
   const bool strict = (flags & flag_strict) != 0;
   const Deal dealt = deal(trips, number, (flags & flag_grainsize) != 0, strict, member.team->size);
   request.deferrable = (flags & flag_if) != 0;
-  if ((flags & flag_nogroup) == 0) begin_taskgroup(member);
+  if (grouped) begin_taskgroup(member);
+  if (reduces) register_reductions(member, reductions);
   std::uint64_t first = 0;
   for (std::uint64_t task = 0; task < dealt.tasks; ++task) {
     const std::uint64_t wanted = dealt.each + (task < dealt.longer ? 1 : 0);
@@ -77,14 +88,11 @@ void create_taskloop(TaskRequest request, unsigned flags, unsigned long number, 
     create_task(member, request, set_bounds<T>, bounds);
     first = last;
   }
-  if ((flags & flag_nogroup) == 0) end_taskgroup(member);
+  if (grouped) end_taskgroup(member);
 }
 
 TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
-                        unsigned flags, int priority, const char* name) {
-  if ((flags & flag_detach) != 0) base::panic("%s: the detach clause is not implemented in this version of weft", name);
-  if ((flags & flag_reduction) != 0)
-    base::panic("%s: task reductions are not implemented in this version of weft", name);
+                        unsigned flags, int priority) {
   TaskRequest request{function, data, copy, static_cast<std::size_t>(size), static_cast<std::size_t>(alignment)};
   request.final_ = (flags & flag_final) != 0;
   request.tied = (flags & flag_untied) == 0;
@@ -98,34 +106,48 @@ TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*,
 using namespace weft::openmp;
 
 WEFT_EXPORT void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
-                           bool deferrable, unsigned flags, void** depend, int priority, void*) {
-  TaskRequest request = request_for(function, data, copy, size, alignment, flags, priority, "GOMP_task");
+                           bool deferrable, unsigned flags, void** depend, int priority, void* detach) {
+  TaskRequest request = request_for(function, data, copy, size, alignment, flags, priority);
   request.deferrable = deferrable;
-  if ((flags & flag_depend) != 0) request.depend = depend;
-  create_task(this_member(), request);
+  DependenceList list{};
+  if ((flags & flag_depend) != 0) {
+    list = list_of(depend);
+    request.depend = &list;
+  }
+  Member& member = this_member();
+  if ((flags & flag_detach) != 0) {
+    // The handle goes into the program's variable, and into its copy, with which the data begins.
+    request.event = make_event(member);
+    *static_cast<Event**>(detach) = request.event;
+    if (data != nullptr) *static_cast<Event**>(data) = request.event;
+  }
+  create_task(member, request);
 }
 
 WEFT_EXPORT void GOMP_taskloop(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
                                long alignment, unsigned flags, unsigned long number, int priority, long start, long end,
                                long step) {
   const bool up = step > 0;
-  if (up ? start >= end : start <= end) return;
-  create_taskloop<long>(request_for(function, data, copy, size, alignment, flags, priority, "GOMP_taskloop"), flags,
-                        number, start, end, step, up);
+  create_taskloop<long>(request_for(function, data, copy, size, alignment, flags, priority), flags, number, start, end,
+                        step, up);
 }
 
 WEFT_EXPORT void GOMP_taskloop_ull(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
                                    long alignment, unsigned flags, unsigned long number, int priority,
                                    unsigned long long start, unsigned long long end, unsigned long long step) {
   const bool up = (flags & flag_up) != 0;
-  if (up ? start >= end : start <= end) return;
-  create_taskloop<unsigned long long>(
-      request_for(function, data, copy, size, alignment, flags, priority, "GOMP_taskloop_ull"), flags, number, start,
-      end, step, up);
+  create_taskloop<unsigned long long>(request_for(function, data, copy, size, alignment, flags, priority), flags,
+                                      number, start, end, step, up);
 }
 
 WEFT_EXPORT void GOMP_taskwait() { wait_for_children(this_member()); }
-WEFT_EXPORT void GOMP_taskwait_depend(void** depend) { wait_for_dependences(this_member(), depend); }
+WEFT_EXPORT void GOMP_taskwait_depend(void** depend) { wait_for_dependences(this_member(), list_of(depend)); }
+WEFT_EXPORT void GOMP_taskwait_depend_nowait(void** depend) {
+  wait_for_dependences(this_member(), list_of(depend), false);
+}
 WEFT_EXPORT void GOMP_taskyield() { yield_task(this_member()); }
 WEFT_EXPORT void GOMP_taskgroup_start() { begin_taskgroup(this_member()); }
 WEFT_EXPORT void GOMP_taskgroup_end() { end_taskgroup(this_member()); }
+
+WEFT_EXPORT void omp_fulfill_event(Event* event) { fulfil_event(event); }
+WEFT_EXPORT void omp_fulfill_event_(Event* event) { fulfil_event(event); }  // by value in Fortran too

@@ -10,26 +10,6 @@ namespace weft::openmp {
     base::panic(#name ": not implemented in this version of weft (" construct ")"); \
   }
 
-#define WEFT_NOT_DONE_DOACROSS(prefix)                                       \
-  WEFT_NOT_DONE(prefix##_static_start, "a loop with ordered(n) and depend")  \
-  WEFT_NOT_DONE(prefix##_dynamic_start, "a loop with ordered(n) and depend") \
-  WEFT_NOT_DONE(prefix##_guided_start, "a loop with ordered(n) and depend")  \
-  WEFT_NOT_DONE(prefix##_runtime_start, "a loop with ordered(n) and depend") \
-  WEFT_NOT_DONE(prefix##_start, "a loop with ordered(n) and depend")
-WEFT_NOT_DONE_DOACROSS(GOMP_loop_doacross)
-WEFT_NOT_DONE_DOACROSS(GOMP_loop_ull_doacross)
-WEFT_NOT_DONE(GOMP_doacross_post, "ordered depend(source)")
-WEFT_NOT_DONE(GOMP_doacross_wait, "ordered depend(sink)")
-WEFT_NOT_DONE(GOMP_doacross_ull_post, "ordered depend(source)")
-WEFT_NOT_DONE(GOMP_doacross_ull_wait, "ordered depend(sink)")
-
-WEFT_NOT_DONE(GOMP_parallel_reductions, "reduction with the task modifier")
-WEFT_NOT_DONE(GOMP_scope_start, "scope with a reduction that has the task modifier")
-WEFT_NOT_DONE(GOMP_workshare_task_reduction_unregister, "reduction with the task modifier")
-WEFT_NOT_DONE(GOMP_taskgroup_reduction_register, "task_reduction")
-WEFT_NOT_DONE(GOMP_taskgroup_reduction_unregister, "task_reduction")
-WEFT_NOT_DONE(GOMP_task_reduction_remap, "in_reduction")
-
 WEFT_NOT_DONE(GOMP_target, "target constructs")
 WEFT_NOT_DONE(GOMP_target_ext, "target constructs")
 WEFT_NOT_DONE(GOMP_target_data, "target constructs")
@@ -41,8 +21,5 @@ WEFT_NOT_DONE(GOMP_target_enter_exit_data, "target constructs")
 WEFT_NOT_DONE(GOMP_teams, "teams constructs")
 WEFT_NOT_DONE(GOMP_teams4, "teams constructs")
 WEFT_NOT_DONE(GOMP_teams_reg, "teams constructs")
-
-WEFT_NOT_DONE(omp_fulfill_event, "the detach clause")
-WEFT_NOT_DONE(omp_fulfill_event_, "the detach clause")
 
 }  // namespace weft::openmp

@@ -1,0 +1,50 @@
+// What GCC's entry points for loops have in common.
+#pragma once
+
+#include <cstdint>
+
+#include "faces/openmp/abi/gomp_reduction.h"
+#include "faces/openmp/loop.h"
+
+namespace weft::openmp {
+
+// GCC's numbers for schedules where it is an argument (the high bit says monotonic).
+enum GccSchedule : long { gcc_runtime = 0, gcc_static = 1, gcc_dynamic = 2, gcc_guided = 3, gcc_auto = 4 };
+
+inline Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false) {
+  loop.schedule = schedule;
+  loop.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
+  loop.ordered = ordered;
+  return loop;
+}
+
+inline Loop by_runtime(Loop loop, bool ordered = false) {
+  loop.ordered = ordered;
+  return with_runtime_schedule(this_member(), loop);
+}
+
+inline Loop by_number(const Loop& loop, long schedule, long chunk, bool ordered = false) {
+  constexpr unsigned long kinds = 7;
+  const long kind = static_cast<long>(static_cast<unsigned long>(schedule) & kinds);
+  return kind == gcc_runtime ? by_runtime(loop, ordered) : scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
+}
+
+template <class T>
+bool next(T* start, T* end) {
+  Chunk chunk;
+  if (!next_chunk(this_member(), &chunk)) return false;
+  *start = static_cast<T>(chunk.start);
+  *end = static_cast<T>(chunk.end);
+  return true;
+}
+
+/// Enters the loop, where it may have task reductions and memory that the members share; *memory is its size before.
+inline void enter_general(const Loop& loop, std::uintptr_t* reductions, void** memory) {
+  Member& member = this_member();
+  const EntryStep step = reductions_of_worksharing(reductions);
+  enter_loop(member, loop, memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0,
+             reductions != nullptr ? &step : nullptr);
+  if (memory != nullptr) *memory = member.loop.shared->memory;
+}
+
+}  // namespace weft::openmp

@@ -1,0 +1,74 @@
+#include "faces/openmp/doacross.h"
+
+#include <cstdlib>
+
+#include "base/panic.h"
+#include "core/parking_lot.h"
+#include "faces/openmp/task_wait.h"
+#include "faces/openmp/workshare.h"
+
+namespace weft::openmp {
+namespace {
+
+constexpr unsigned bits = 64;
+
+struct Awaited {
+  const Team* team;
+  const Workshare* shared;
+  std::uint64_t row, column;
+};
+
+std::atomic<std::uint64_t>& word_of(const Workshare& shared, std::uint64_t row) {
+  return shared.posted[shared.columns == 1 ? row / bits : row];
+}
+
+bool not_posted(const void* argument) {
+  const auto& awaited = *static_cast<const Awaited*>(argument);
+  const std::uint64_t word = word_of(*awaited.shared, awaited.row).load(std::memory_order_seq_cst);
+  const bool posted = awaited.shared->columns == 1 ? (word >> (awaited.row % bits) & 1U) != 0 : word > awaited.column;
+  return !posted && !awaited.team->cancelled.load(std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+void prepare_doacross(Workshare& shared, const Iterations& iterations) {
+  const std::uint64_t rows = iterations.rows;
+  std::uint64_t columns = 1;
+  for (unsigned dimension = 0; dimension < iterations.dimensions; ++dimension) columns *= iterations.extents[dimension];
+  shared.rows = rows;
+  shared.columns = columns;
+  shared.dimensions = iterations.dimensions;
+  const std::uint64_t words = columns == 1 ? rows / bits + 1 : rows;
+  void* memory = std::calloc(words + iterations.dimensions + 1, sizeof(std::uint64_t));
+  if (memory == nullptr)
+    base::panic("no memory for an ordered loop of %llu iterations", static_cast<unsigned long long>(rows));
+  shared.posted = static_cast<std::atomic<std::uint64_t>*>(memory);
+  std::uint64_t* extents = static_cast<std::uint64_t*>(memory) + words;
+  for (unsigned dimension = 0; dimension < iterations.dimensions; ++dimension)
+    extents[dimension] = iterations.extents[dimension];
+  shared.extents = extents;
+}
+
+void post_iteration(Member& member, std::uint64_t row, std::uint64_t column) {
+  Workshare& shared = *member.loop.shared;
+  if (row >= shared.rows) return;  // a cancelled region's empty loop has none
+  if (shared.columns == 1)
+    word_of(shared, row).fetch_or(std::uint64_t{1} << (row % bits), std::memory_order_seq_cst);
+  else
+    word_of(shared, row).store(column + 1, std::memory_order_seq_cst);
+  if (shared.turn_waiters.load(std::memory_order_seq_cst) != 0) core::unpark(waiting_place(shared, row));
+}
+
+void wait_for_iteration(Member& member, std::uint64_t row, std::uint64_t column) {
+  Workshare& shared = *member.loop.shared;
+  if (row >= shared.rows) return;
+  const Awaited awaited{member.team, &shared, row, column};
+  for (unsigned round = 0; not_posted(&awaited); ++round) {
+    if (keep_looking(*member.team, round)) continue;
+    shared.turn_waiters.fetch_add(1, std::memory_order_seq_cst);
+    core::park(waiting_place(shared, row), not_posted, &awaited);
+    shared.turn_waiters.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace weft::openmp

@@ -1,0 +1,55 @@
+#include "faces/openmp/event.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/panic.h"
+#include "faces/openmp/task_wait.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+
+Event* make_event(Member& member) {
+  void* memory = std::malloc(sizeof(Event));
+  if (memory == nullptr) base::panic("no memory for an event");
+  auto event = new (memory) Event;
+  event->team = member.team;
+  return event;
+}
+
+void fulfil_event(Event* event) {
+  Member& self = this_member();  // a thread from outside enters weft here: it may have to resume somebody
+  Team& team = *event->team;
+  const bool discarded = event->task.load(std::memory_order_acquire) == nullptr;
+  const bool holds = !discarded && hold_open(team);
+  if (event->left.drop(team.tasks, 1) == 0) {
+    Task* task = event->task.load(std::memory_order_relaxed);
+    std::free(event);
+    if (task != nullptr) {
+      if (self.team == &team)
+        complete_task(self, *task);
+      else
+        complete_from_elsewhere(team, *task);
+    }
+  }
+  if (holds) let_close(team);
+}
+
+bool end_body_of_detached(Member& member, Task& task) {
+  Event* event = task.event;
+  if (event->left.drop(member.team->tasks, 0) != 0) return false;
+  std::free(event);
+  return true;
+}
+
+void wait_for_event(Member& member, Task& task) {
+  wait_for_counter(member, task.event->left, 1);
+  std::free(task.event);
+}
+
+void forget_event(Member& member, Event& event) {
+  event.task.store(nullptr, std::memory_order_release);
+  if (event.left.drop(member.team->tasks, 0) == 0) std::free(&event);
+}
+
+}  // namespace weft::openmp

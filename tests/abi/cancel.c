@@ -1,0 +1,265 @@
+/* Cancellation of parallel, for, sections and taskgroup regions, with cancel-var true. */
+#include <unistd.h>
+
+#include "check.h"
+
+/* Members that wait in a barrier are released, those that compute find out at a cancellation point, and the next region
+ * is as if nothing had been. */
+static void parallel_region(void) {
+  for (int round = 0; round < 10; ++round) {
+    int before = 0, after = 0, members = 0, cancelled = 0;
+#pragma omp parallel
+    {
+#pragma omp atomic write
+      members = omp_get_num_threads();
+      check_add(&before, 1);
+      if (omp_get_thread_num() == round % omp_get_num_threads()) {
+        check_add(&cancelled, 1);
+#pragma omp cancel parallel
+        check_add(&after, 1);
+      }
+      if (omp_get_thread_num() % 2 == 0) {
+        for (;;) {
+#pragma omp cancellation point parallel
+          check_work(100);
+        }
+      }
+#pragma omp barrier
+      check_add(&after, 1);
+    }
+    CHECK_EQ(before, members);
+    CHECK_EQ(cancelled, 1);
+    CHECK_EQ(after, 0);
+#pragma omp parallel
+    {
+#pragma omp barrier
+      check_add(&after, 1);
+#pragma omp barrier
+#pragma omp for schedule(dynamic)
+      for (int i = 0; i < 10; ++i) check_add(&after, 1);
+    }
+    CHECK_EQ(after, members + 10);
+  }
+}
+
+/* if (false) does nothing; it is a cancellation point all the same. */
+static void conditions(void) {
+  int after = 0;
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp cancel parallel if (after < 0)
+    check_add(&after, 1);
+#pragma omp barrier
+#pragma omp single nowait
+    { check_add(&after, 10); }
+#pragma omp cancel parallel if (omp_get_thread_num() == 0)
+    for (;;) {
+#pragma omp cancel parallel if (after < 0)
+      check_work(10);
+    }
+  }
+  CHECK_EQ(after, 12);
+}
+
+/* The members meet at the loop's end, and the region goes on. */
+static void loops(void) {
+  const int members = omp_get_max_threads();
+  for (int kind = 0; kind < 2; ++kind) {
+    int runs = 0, after = 0, second = 0;
+#pragma omp parallel
+    {
+      if (kind == 0) {
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < 100000; ++i) {
+          check_add(&runs, 1);
+#pragma omp cancel for if (i == 7)
+          for (int k = 0; k < 10; ++k) {
+            check_work(10);
+          }
+#pragma omp cancellation point for
+        }
+      } else {
+#pragma omp for schedule(static)
+        for (int i = 0; i < 100000; ++i) {
+          check_add(&runs, 1);
+#pragma omp cancel for if (i % 50 == 7)
+          check_work(10);
+#pragma omp cancellation point for
+        }
+      }
+      check_add(&after, 1);
+#pragma omp for schedule(dynamic)
+      for (int i = 0; i < 50; ++i) {
+#pragma omp cancellation point for
+        check_add(&second, 1);
+      }
+    }
+    CHECK_LE(runs, 99999);
+    CHECK_LE(after, members);
+    CHECK_GE(after, 1);
+    CHECK_EQ(second, 50);
+  }
+}
+
+static void sections(void) {
+  int begun = 0, through = 0, after = 0;
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp sections
+    {
+#pragma omp section
+      {
+        check_add(&begun, 1);
+#pragma omp cancel sections
+        check_add(&through, 1);
+      }
+#pragma omp section
+      {
+        check_add(&begun, 1);
+        for (;;) {
+#pragma omp cancellation point sections
+          check_work(10);
+        }
+      }
+    }
+    check_add(&after, 1);
+#pragma omp sections
+    {
+#pragma omp section
+      check_add(&after, 1);
+#pragma omp section
+      check_add(&after, 1);
+    }
+  }
+  CHECK_GE(begun, 1);
+  CHECK_EQ(through, 0);
+  CHECK_GE(after, 3);
+}
+
+/* Tasks that have not begun are discarded, also those that depend on others; the group ends. */
+static void taskgroups(void) {
+  int runs = 0, outside = 0, found = 0, token = 0;
+  (void)token; /* only its address matters */
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp task shared(outside)
+    check_add(&outside, 1);
+#pragma omp taskgroup
+    {
+      for (int i = 0; i < 2000; ++i) {
+#pragma omp task shared(runs, found) depend(inout : token)
+        {
+          check_add(&runs, 1);
+          if (i == 20) {
+            check_add(&found, 1);
+#pragma omp cancel taskgroup
+            check_add(&found, 100);
+          }
+#pragma omp cancellation point taskgroup
+        }
+      }
+    }
+#pragma omp taskgroup
+    for (int i = 0; i < 50; ++i) {
+#pragma omp task shared(outside)
+      {
+#pragma omp cancellation point taskgroup
+        check_add(&outside, 1);
+      }
+    }
+#pragma omp taskwait
+  }
+  CHECK_EQ(found, 1);
+  CHECK_EQ(runs, 21);
+  CHECK_EQ(outside, 51);
+}
+
+/* Tasks below those of the group belong to it as well. */
+static void search(int depth, int* visited, int* found) {
+  for (int i = 0; i < 2; ++i) {
+#pragma omp task
+    {
+      check_add(visited, 1);
+      if (depth == 0) {
+        check_store(found, 1);
+#pragma omp cancel taskgroup
+      }
+      search(depth - 1, visited, found);
+#pragma omp taskwait
+    }
+  }
+}
+
+static void descendants(void) {
+  int visited = 0, found = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+  {
+#pragma omp task shared(visited, found)
+    search(12, &visited, &found);
+  }
+  CHECK_EQ(found, 1);
+  CHECK_LE(visited, (1 << 14) - 2);
+}
+
+/* cancel parallel discards the region's tasks; none of their memory is lost (valgrind and asan see to that). */
+static void tasks_of_a_region(void) {
+  int runs = 0;
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() == 0) {
+      for (int i = 0; i < 200; ++i) {
+#pragma omp task shared(runs)
+        {
+          check_work(2000);
+          check_add(&runs, 1);
+        }
+      }
+#pragma omp cancel parallel
+    }
+#pragma omp cancellation point parallel
+#pragma omp barrier
+    check_work(10);
+  }
+  CHECK_LE(runs, 200);
+}
+
+/* taskloop, and reductions in a cancelled group. */
+static void taskloops(void) {
+  int sum = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp taskloop grainsize(1) reduction(+ : sum)
+    for (int i = 0; i < 300; ++i) {
+      sum += 1;
+#pragma omp cancel taskgroup if (i == 3)
+    }
+  }
+  CHECK_GE(sum, 1);
+  CHECK_LE(sum, 300);
+}
+
+static void body(void) {
+  CHECK_EQ(omp_get_cancellation(), 1);
+  parallel_region();
+  conditions();
+  loops();
+  if (check_where == CHECK_SERIAL) sections();
+  taskgroups();
+  descendants();
+  tasks_of_a_region();
+  taskloops();
+}
+
+int main(int argc, char** argv) {
+  (void)argc;
+  if (getenv("OMP_CANCELLATION") == NULL) {
+    setenv("OMP_CANCELLATION", "true", 1);
+    execv("/proc/self/exe", argv);
+    return 2;
+  }
+  return check_run(body);
+}

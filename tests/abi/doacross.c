@@ -1,0 +1,114 @@
+/* ordered(n) with depend(sink) and depend(source), in every schedule, with more members than workers. */
+#include "check.h"
+
+enum { N = 40, M = 30 };
+
+#define WAVEFRONT(clause)                                                                          \
+  {                                                                                                \
+    int grid[N][M], order = 0, wrong = 0;                                                          \
+    for (int i = 0; i < N; ++i)                                                                    \
+      for (int j = 0; j < M; ++j) grid[i][j] = 1;                                                  \
+    _Pragma("omp parallel") {                                                                      \
+      _Pragma(clause) for (int i = 1; i < N; ++i) for (int j = 1; j < M; ++j) {                    \
+        _Pragma("omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)") grid[i][j] =        \
+            (grid[i - 1][j] + grid[i][j - 1]) % 10007;                                             \
+        check_add(&order, 1);                                                                      \
+        _Pragma("omp ordered depend(source)") if (grid[i][j] == 0) check_add(&wrong, 1);           \
+      }                                                                                            \
+    }                                                                                              \
+    CHECK_EQ(order, (N - 1) * (M - 1));                                                            \
+    for (int i = 1; i < N; ++i)                                                                    \
+      for (int j = 1; j < M; ++j) CHECK_EQ(grid[i][j], (grid[i - 1][j] + grid[i][j - 1]) % 10007); \
+  }
+
+static void wavefronts(void) {
+  if (check_where != CHECK_SERIAL) return; /* libgomp's members spin while they wait, which takes too long */
+  WAVEFRONT("omp for ordered(2)")
+  WAVEFRONT("omp for ordered(2) schedule(static, 1)")
+  WAVEFRONT("omp for ordered(2) schedule(static, 3)")
+  WAVEFRONT("omp for ordered(2) schedule(dynamic)")
+  WAVEFRONT("omp for ordered(2) schedule(dynamic, 5)")
+  WAVEFRONT("omp for ordered(2) schedule(guided)")
+  WAVEFRONT("omp for ordered(2) schedule(runtime)")
+}
+
+static void one_loop(void) {
+  int values[200] = {0};
+#pragma omp parallel
+  {
+#pragma omp for ordered(1) schedule(static, 1)
+    for (int i = 3; i < 200; ++i) {
+#pragma omp ordered depend(sink : i - 1) depend(sink : i - 3)
+      values[i] = values[i - 1] + 1;
+#pragma omp ordered depend(source)
+    }
+#pragma omp for ordered(1) schedule(dynamic, 2)
+    for (long i = 199; i >= 3; i -= 2) {
+#pragma omp ordered depend(sink : i + 2)
+      values[i] += i + 2 < 200 ? values[i + 2] % 7 : 0;
+#pragma omp ordered depend(source)
+    }
+  }
+  int expected[200] = {0};
+  for (int i = 3; i < 200; ++i) expected[i] = expected[i - 1] + 1;
+  for (int i = 199; i >= 3; i -= 2) expected[i] += i + 2 < 200 ? expected[i + 2] % 7 : 0;
+  for (int i = 0; i < 200; ++i) CHECK_EQ(values[i], expected[i]);
+}
+
+/* Unsigned bounds beyond those of long, collapsed loops, no loop at all. */
+static void kinds_of_loops(void) {
+  int wrong = 0, runs = 0, last = 0;
+  const unsigned long long first = ~0ULL - 50;
+#pragma omp parallel
+  {
+#pragma omp for ordered(1) schedule(dynamic)
+    for (unsigned long long i = first; i < ~0ULL; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+      if (last != (int)(i - first)) check_add(&wrong, 1);
+      last = (int)(i - first) + 1;
+#pragma omp ordered depend(source)
+    }
+#pragma omp for ordered(1)
+    for (int i = 5; i < 5; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+      check_add(&wrong, 1);
+#pragma omp ordered depend(source)
+    }
+#pragma omp for collapse(2) ordered(3) schedule(static, 1)
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 7; ++j)
+        for (int k = 0; k < 3; ++k) {
+#pragma omp ordered depend(sink : i, j - 1, k) depend(sink : i - 1, j, k)
+          check_add(&runs, 1);
+#pragma omp ordered depend(source)
+        }
+  }
+  CHECK_EQ(wrong, 0);
+  CHECK_EQ(last, 50);
+  CHECK_EQ(runs, 6 * 7 * 3);
+}
+
+/* What an iteration needs not wait for runs beside it: source comes before the rest of the body. */
+static void nowait_loops(void) {
+  int values[60] = {0};
+#pragma omp parallel
+  for (int round = 0; round < 12; ++round) {
+#pragma omp for ordered(1) nowait schedule(static, 1)
+    for (int i = 1; i < 60; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+      check_add(&values[i], 1);
+#pragma omp ordered depend(source)
+      check_work(10);
+    }
+  }
+  for (int i = 1; i < 60; ++i) CHECK_EQ(values[i], 12);
+}
+
+static void body(void) {
+  wavefronts();
+  one_loop();
+  kinds_of_loops();
+  nowait_loops();
+}
+
+CHECK_MAIN(body)

@@ -1,0 +1,44 @@
+/* priority, with OMP_MAX_TASK_PRIORITY: of tasks that wait to be run, the one with the highest priority is. */
+#include <unistd.h>
+
+#include "check.h"
+
+static void body(void) {
+  enum { TASKS = 60 };
+  int order[TASKS], next = 0, blocked = 0;
+  (void)blocked; /* only its address matters */
+  CHECK_EQ(omp_get_max_task_priority(), 100);
+  /* One thread, which creates them all before it runs any. */
+#pragma omp parallel num_threads(1)
+  {
+    omp_event_handle_t event;
+#pragma omp task detach(event) depend(out : blocked)
+    check_work(1);
+    for (int i = 0; i < TASKS; ++i) {
+#pragma omp task priority(i * 7 % TASKS) depend(in : blocked) shared(order, next)
+      order[next++] = i * 7 % TASKS;
+    }
+    omp_fulfill_event(event);
+  }
+  CHECK_EQ(next, TASKS);
+  for (int i = 0; i < next; ++i) CHECK_EQ(order[i], TASKS - 1 - i);
+  /* More than the maximum is the maximum. */
+  next = 0;
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < TASKS; ++i) {
+#pragma omp task priority(1000 + i) shared(next)
+    check_add(&next, 1);
+  }
+  CHECK_EQ(next, TASKS);
+}
+
+int main(int argc, char** argv) {
+  (void)argc;
+  if (getenv("OMP_MAX_TASK_PRIORITY") == NULL) {
+    setenv("OMP_MAX_TASK_PRIORITY", "100", 1);
+    execv("/proc/self/exe", argv);
+    return 2;
+  }
+  return check_run_flat(body);
+}
