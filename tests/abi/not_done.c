@@ -4,17 +4,6 @@
 
 #include "check.h"
 
-static void use_target(void) {
-  int x = 1;
-#pragma omp target map(tofrom : x)
-  x++;
-}
-
-static void use_teams(void) {
-#pragma omp teams num_teams(2)
-  check_work(1);
-}
-
 static void use_doacross(void) {
   int values[20] = {0};
 #pragma omp parallel for ordered(1)
@@ -75,8 +64,6 @@ static const struct {
   const char* name;
   void (*function)(void);
 } constructs[] = {
-    {"construct-target", use_target},
-    {"construct-teams", use_teams},
     {"construct-doacross", use_doacross},
     {"construct-task-reduction", use_task_reduction},
     {"construct-taskloop-reduction", use_taskloop_reduction},

@@ -54,6 +54,7 @@ weft_abi_test(scope C scope.c)
 weft_abi_test(lock_old C lock_old.c PAIRS 2_2 8_8)
 weft_abi_test(parallel_wide C parallel_wide.c NO_O0)
 weft_abi_test(routines_5 C routines_5.c PAIRS 2_2 8_8)
+weft_abi_test(teams C teams.c)
 
 # Environment variables. env_test.py knows the cases.
 abi_program(abi_icv_probe -O2 icv_probe.c)
@@ -84,7 +85,7 @@ function(abi_not_done_test name)
     ENV OMP_NUM_THREADS=4 WEFT_NUM_WORKERS=2)
 endfunction()
 foreach(name GOMP_target GOMP_target_ext GOMP_target_data GOMP_target_data_ext GOMP_target_end_data GOMP_target_update
-    GOMP_target_update_ext GOMP_target_enter_exit_data GOMP_teams GOMP_teams4 GOMP_teams_reg
+    GOMP_target_update_ext GOMP_target_enter_exit_data
     GOMP_doacross_post GOMP_doacross_wait GOMP_doacross_ull_post GOMP_doacross_ull_wait
     GOMP_loop_doacross_start GOMP_loop_doacross_static_start GOMP_loop_doacross_dynamic_start
     GOMP_loop_doacross_guided_start GOMP_loop_doacross_runtime_start GOMP_loop_ull_doacross_start
@@ -94,8 +95,6 @@ foreach(name GOMP_target GOMP_target_ext GOMP_target_data GOMP_target_data_ext G
     omp_fulfill_event)
   abi_not_done_test(${name})
 endforeach()
-abi_not_done_test(construct-target GOMP_target_ext)
-abi_not_done_test(construct-teams GOMP_teams_reg)
 abi_not_done_test(construct-doacross GOMP_loop_doacross)
 abi_not_done_test(construct-task-reduction GOMP_taskgroup_reduction_register)
 abi_not_done_test(construct-taskloop-reduction "GOMP_task(loop|group_reduction_register)")

@@ -9,6 +9,7 @@
 #include "faces/openmp/device_memory.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/icv.h"
+#include "faces/openmp/league.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/team.h"
@@ -77,10 +78,10 @@ inline int get_place_num() { return -1; }
 inline int get_place_num_procs(int) { return 0; }
 inline int get_partition_num_places() { return 0; }
 
-// Teams regions (section 18.4): outside them there is one team.
+// Teams regions (section 18.4).
 
-inline int get_num_teams() { return 1; }
-inline int get_team_num() { return 0; }
+inline int get_num_teams() { return league_size(); }
+inline int get_team_num() { return league_number(); }
 inline int get_max_teams() { return global_icv.max_teams.load(std::memory_order_relaxed); }
 inline void set_num_teams(int teams) { global_icv.max_teams = at_least(0, teams); }
 inline int get_teams_thread_limit() { return global_icv.teams_thread_limit.load(std::memory_order_relaxed); }
