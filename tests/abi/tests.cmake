@@ -55,6 +55,9 @@ weft_abi_test(lock_old C lock_old.c PAIRS 2_2 8_8)
 weft_abi_test(parallel_wide C parallel_wide.c NO_O0)
 weft_abi_test(routines_5 C routines_5.c PAIRS 2_2 8_8)
 weft_abi_test(teams C teams.c)
+weft_abi_test(target C target.c)
+weft_abi_test(target_offload C target_offload.c PAIRS 2_2 NO_O0)
+weft_abi_test(routines_new C routines_new.c PAIRS 2_2 8_8)
 
 # Environment variables. env_test.py knows the cases.
 abi_program(abi_icv_probe -O2 icv_probe.c)
@@ -84,9 +87,7 @@ function(abi_not_done_test name)
     ${Python3_EXECUTABLE} ${abi_root}/not_done.py $<TARGET_FILE:abi_not_done> ${name} ${ARGN}
     ENV OMP_NUM_THREADS=4 WEFT_NUM_WORKERS=2)
 endfunction()
-foreach(name GOMP_target GOMP_target_ext GOMP_target_data GOMP_target_data_ext GOMP_target_end_data GOMP_target_update
-    GOMP_target_update_ext GOMP_target_enter_exit_data
-    GOMP_doacross_post GOMP_doacross_wait GOMP_doacross_ull_post GOMP_doacross_ull_wait
+foreach(name GOMP_doacross_post GOMP_doacross_wait GOMP_doacross_ull_post GOMP_doacross_ull_wait
     GOMP_loop_doacross_start GOMP_loop_doacross_static_start GOMP_loop_doacross_dynamic_start
     GOMP_loop_doacross_guided_start GOMP_loop_doacross_runtime_start GOMP_loop_ull_doacross_start
     GOMP_loop_ull_doacross_static_start GOMP_loop_ull_doacross_dynamic_start GOMP_loop_ull_doacross_guided_start

@@ -12,6 +12,7 @@
 #include "faces/openmp/league.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/settings.h"
+#include "faces/openmp/target.h"
 #include "faces/openmp/team.h"
 #include "os/cpus.h"
 
@@ -91,11 +92,13 @@ inline void set_teams_thread_limit(int threads) { global_icv.teams_thread_limit 
 
 inline int get_max_task_priority() { return settings.max_task_priority; }
 inline int in_final() { return openmp::in_final(this_member()); }
+inline int in_explicit_task() { return this_member().task->explicit_; }
 
 // Resources and devices (sections 18.6 and 18.7).
 
-inline int pause_resource(int, int device) { return device == host_device ? 0 : -1; }
-inline int pause_resource_all(int) { return 0; }
+/// There is nothing to give back that the next region would not take again; idle workers use no CPU.
+inline int pause_resource_all(int kind) { return kind == 1 || kind == 2 ? 0 : -1; }
+inline int pause_resource(int kind, int device) { return is_host_device(device) ? pause_resource_all(kind) : -1; }
 /// CPUs of the mask as it is now, cut by the quota: with more threads than that, some would wait.
 inline int get_num_procs() {
   const int cpus = os::cpus_in_affinity_mask();
@@ -106,7 +109,8 @@ inline int get_device_num() { return host_device; }
 inline int get_initial_device() { return host_device; }
 inline int is_initial_device() { return 1; }
 inline int get_default_device() { return icv_of(this_member()).default_device; }
-inline void set_default_device(int device) { icv_of(this_member()).default_device = at_least(0, device); }
+/// The specification's negative numbers too: omp_initial_device, omp_invalid_device.
+inline void set_default_device(int device) { icv_of(this_member()).default_device = device; }
 
 // Memory (section 18.13). def-allocator-var is one for the whole process here.
 

@@ -349,6 +349,9 @@ void read_settings() {
   read_own_variables();
   if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format, strlen(format));
   name_what_is_missing();
+  // There is no device but the host, so none to fall back from (OpenMP 5.2, section 21.2.7).
+  if (global_icv.target_offload == TargetOffload::mandatory && getenv("OMP_DEFAULT_DEVICE") == nullptr)
+    settings.icv.default_device = invalid_device;
   derive_max_active_levels();
   derive_spin();
 }

@@ -30,15 +30,6 @@ WEFT_NOT_DONE(GOMP_taskgroup_reduction_register, "task_reduction")
 WEFT_NOT_DONE(GOMP_taskgroup_reduction_unregister, "task_reduction")
 WEFT_NOT_DONE(GOMP_task_reduction_remap, "in_reduction")
 
-WEFT_NOT_DONE(GOMP_target, "target constructs")
-WEFT_NOT_DONE(GOMP_target_ext, "target constructs")
-WEFT_NOT_DONE(GOMP_target_data, "target constructs")
-WEFT_NOT_DONE(GOMP_target_data_ext, "target constructs")
-WEFT_NOT_DONE(GOMP_target_end_data, "target constructs")
-WEFT_NOT_DONE(GOMP_target_update, "target constructs")
-WEFT_NOT_DONE(GOMP_target_update_ext, "target constructs")
-WEFT_NOT_DONE(GOMP_target_enter_exit_data, "target constructs")
-
 WEFT_NOT_DONE(omp_fulfill_event, "the detach clause")
 WEFT_NOT_DONE(omp_fulfill_event_, "the detach clause")
 

@@ -139,7 +139,13 @@ WEFT_EXPORT void GOMP_free(void* block, AllocatorHandle) { deallocate(block); }
 
 WEFT_EXPORT void* omp_target_alloc(std::size_t size, int device) { return allocate_on_device(size, device); }
 WEFT_EXPORT void omp_target_free(void* memory, int device) { free_on_device(memory, device); }
-WEFT_EXPORT int omp_target_is_present(const void*, int device) { return device == host_device ? 1 : 0; }
+WEFT_EXPORT int omp_target_is_present(const void*, int device) { return is_host_device(device) ? 1 : 0; }
+WEFT_EXPORT int omp_target_is_accessible(const void*, std::size_t, int device) {
+  return is_host_device(device) ? 1 : 0;
+}
+WEFT_EXPORT void* omp_get_mapped_ptr(const void* address, int device) {
+  return is_host_device(device) ? const_cast<void*>(address) : nullptr;
+}
 WEFT_EXPORT int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) {
   return EINVAL;  // only memory of another device can be associated
 }
@@ -156,6 +162,22 @@ WEFT_EXPORT int omp_target_memcpy_rect(void* to, const void* from, std::size_t e
   if (to == nullptr && from == nullptr) return INT_MAX;  // asks how many dimensions are supported
   const RectangleCopy copy{element_size, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes};
   return copy_rectangle(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device);
+}
+WEFT_EXPORT int omp_target_memcpy_async(void* to, const void* from, std::size_t size, std::size_t to_offset,
+                                        std::size_t from_offset, int to_device, int from_device, int count,
+                                        DependenceObject* objects) {
+  return copy_between_devices_later(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
+                                    size, to_device, from_device, {count, objects});
+}
+WEFT_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element_size, int dimensions,
+                                             const std::size_t* volume, const std::size_t* to_offsets,
+                                             const std::size_t* from_offsets, const std::size_t* to_sizes,
+                                             const std::size_t* from_sizes, int to_device, int from_device, int count,
+                                             DependenceObject* objects) {
+  if (to == nullptr && from == nullptr) return INT_MAX;
+  const RectangleCopy copy{element_size, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes};
+  return copy_rectangle_later(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device,
+                              {count, objects});
 }
 
 }  // namespace weft::openmp
