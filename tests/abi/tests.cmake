@@ -76,6 +76,17 @@ foreach(line ${abi_env_cases})
   endif()
 endforeach()
 
+# Places. places_test.py knows the cases.
+abi_program(abi_place_probe -O2 place_probe.c)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS places_test.py)
+execute_process(COMMAND ${Python3_EXECUTABLE} ${abi_root}/places_test.py --list
+  OUTPUT_VARIABLE abi_place_cases COMMAND_ERROR_IS_FATAL ANY OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REPLACE "\n" ";" abi_place_cases "${abi_place_cases}")
+foreach(case ${abi_place_cases})
+  abi_register(abi.places.${case} 60 COMMAND
+    ${Python3_EXECUTABLE} ${abi_root}/places_test.py --probe $<TARGET_FILE:abi_place_probe> ${case})
+endforeach()
+
 # What the shared object exports and needs.
 abi_register(abi.symbols 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/symbols.py ${WEFT_STOCK_LIBGOMP} ${WEFT_DROPIN_DIR}/libgomp.so.1)

@@ -11,6 +11,7 @@
 
 #include "base/panic.h"
 #include "core/sync/mutex.h"
+#include "faces/openmp/league.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/team.h"
 
@@ -145,9 +146,9 @@ void write_field(BoundedText& text, const Field& field) {
   const int level = static_cast<int>(level_of(member));
   switch (field.type) {
     case 't':
-      return write_number(text, field, 0);
+      return write_number(text, field, league_number());
     case 'T':
-      return write_number(text, field, 1);
+      return write_number(text, field, league_size());
     case 'L':
       return write_number(text, field, level);
     case 'n':

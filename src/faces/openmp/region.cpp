@@ -246,13 +246,20 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
   if (finished != 0) members_done(team, finished_first, finished);
 }
 
+unsigned numbered(const Team& team, unsigned turn) { return member_in_turn(team.placement, team.size, turn); }
+
 // Claims and runs members until there are none left, or the worker has something better to do.
 void take_members(core::Worker& worker, Team& team, bool all) {
   constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
   unsigned most = 1;
   for (;;) {
-    const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
+    core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
+    if (team.started_in_turn) [[unlikely]] {
+      // All but the last here: their numbers are not in a row.
+      for (; run.count > 1; ++run.first, --run.count) run_members(worker, team, {numbered(team, run.first), 1});
+      run.first = numbered(team, run.first);
+    }
     const unsigned long long before = arch::ticks();
     run_members(worker, team, run);
     if (!all && core::has_local_work(worker)) return;
@@ -476,6 +483,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
   team->master_unit = worker.current;
   team->seats = nullptr;
+  team->started_in_turn = false;
   team->standing = Standing::inner;
   if (outer.standing == Standing::root) team->standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
@@ -488,6 +496,8 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   }
 
   become_master(worker, *team, opener);
+  if (attends_regions) [[unlikely]]
+    attend_region(*team);
   count_region(worker, team->level, size);
   return *team;
 }
@@ -536,6 +546,8 @@ void close_region() {
   if (team.size > 1) {
     if (team.standing == Standing::outermost) worker.active.store(false, std::memory_order_relaxed);
     release_threads(team);
+    if (attends_regions) [[unlikely]]
+      go_to_place(*master.parent);  // the members that it ran had other places
   }
   if (forked_inside) return;  // the team is a picture of the parent's
   put_back(worker, team);
@@ -559,6 +571,7 @@ Team& open_initial_team(const Icv& icv) {
   team->league_number = 0;
   team->threads_in_use.store(0, std::memory_order_relaxed);
   become_master(worker, *team, opener);
+  if (attends_regions) attend_initial_team(*team);
   return *team;
 }
 

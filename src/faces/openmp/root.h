@@ -27,16 +27,29 @@ struct RegionCounters {
   std::uint64_t tasks = 0;
 };
 
+/// What OMP_DISPLAY_AFFINITY last wrote of.
+struct DisplayedTeam {
+  unsigned size = 0;
+  ProcBind policy = ProcBind::false_;
+  unsigned place = 0;
+  bool operator==(const DisplayedTeam&) const = default;
+};
+
 /// A thread of the program outside any region: member 0 of a team of its own.
 struct Root {
   Team team;
   Seats seats;
+  DisplayedTeam displayed;
 };
 
 struct WorkerCache {
   Team* free_teams = nullptr;
   Root* root = nullptr;
   RegionCounters counters;
+  // Only where there are places.
+  ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
+  int klt_in_place = 0;                          // the KLT that was bound last, and to which place
+  unsigned place = 0;
 };
 
 /// The unit goes on as the member.

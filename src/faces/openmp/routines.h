@@ -11,6 +11,8 @@
 #include "faces/openmp/icv.h"
 #include "faces/openmp/league.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/placement.h"
+#include "faces/openmp/places.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/target.h"
 #include "faces/openmp/team.h"
@@ -71,13 +73,27 @@ inline unsigned get_schedule_kind() {
 }
 inline int get_schedule_chunk() { return icv_of(this_member()).chunk; }
 
-// Affinity (section 18.3). Without OMP_PLACES there are no places.
+// Affinity (section 18.3). Where nothing is bound there are no places.
 
 inline int get_proc_bind() { return static_cast<int>(icv_of(this_member()).bind); }
-inline int get_num_places() { return 0; }
-inline int get_place_num() { return -1; }
-inline int get_place_num_procs(int) { return 0; }
-inline int get_partition_num_places() { return 0; }
+inline int get_num_places() { return static_cast<int>(places.count); }
+inline int get_place_num() { return places.in_use() ? static_cast<int>(place_of(this_member()).place) : -1; }
+inline bool is_place(int place) { return place >= 0 && place < get_num_places(); }
+inline int get_place_num_procs(int place) { return is_place(place) ? places.sets[place].count() : 0; }
+inline int get_partition_num_places() { return places.in_use() ? static_cast<int>(place_of(this_member()).count) : 0; }
+/// For C and Fortran, whose integers differ in size.
+template <class Integer>
+void get_place_proc_ids(int place, Integer* ids) {
+  if (!is_place(place)) return;
+  const os::CpuSet& cpus = places.sets[place];
+  for (int cpu = cpus.next(0); cpu < os::CpuSet::most; cpu = cpus.next(cpu + 1)) *ids++ = cpu;
+}
+template <class Integer>
+void get_partition_place_nums(Integer* numbers) {
+  if (!places.in_use()) return;
+  const MemberPlace at = place_of(this_member());
+  for (unsigned place = at.first; place != at.first + at.count; ++place) *numbers++ = static_cast<Integer>(place);
+}
 
 // Teams regions (section 18.4).
 
@@ -101,7 +117,7 @@ inline int pause_resource_all(int kind) { return kind == 1 || kind == 2 ? 0 : -1
 inline int pause_resource(int kind, int device) { return is_host_device(device) ? pause_resource_all(kind) : -1; }
 /// CPUs of the mask as it is now, cut by the quota: with more threads than that, some would wait.
 inline int get_num_procs() {
-  const int cpus = os::cpus_in_affinity_mask();
+  const int cpus = places.in_use() ? places.usable_cpus : os::cpus_in_affinity_mask();
   return global_icv.cpu_quota != 0 && global_icv.cpu_quota < cpus ? global_icv.cpu_quota : cpus;
 }
 inline int get_num_devices() { return device_count; }

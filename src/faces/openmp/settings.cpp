@@ -11,6 +11,8 @@
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
 #include "faces/openmp/global_icv.h"
+#include "faces/openmp/placement.h"
+#include "faces/openmp/places.h"
 #include "faces/openmp/routines.h"
 #include "os/cpus.h"
 
@@ -35,6 +37,8 @@ struct Given {
   bool nested_value = false;
   bool max_active_levels = false;
   bool spin = false;
+  bool bind = false;
+  bool places = false;
   AllocatorHandle allocator = default_allocator;
 };
 Given given;
@@ -126,6 +130,7 @@ bool read_proc_bind(ValueReader& value) {
   if (!value.at_end()) return false;
   memcpy(settings.bind_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
   settings.bind_levels = levels;
+  given.bind = true;
   settings.icv.bind = list[0];
   return true;
 }
@@ -234,6 +239,10 @@ const Variable variables[] = {
     {"OMP_WAIT_POLICY", read_wait_policy, "active, passive or hybrid", "hybrid"},
     {"GOMP_SPINCOUNT", read_spin_count, "a number with k, m, g or t behind it, or infinite", "of OMP_WAIT_POLICY"},
     {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close and spread (64 at most)", "false"},
+    {"OMP_PLACES", [](ValueReader& value) { return given.places = read_places(value); },
+     "threads, cores, ll_caches, numa_domains or sockets, with (COUNT) or not, or a list of places as "
+     "{0:4:2},{1,3}:2:8",
+     "(threads are not bound)"},
     {"OMP_MAX_TASK_PRIORITY",
      [](ValueReader& value) { return read_number(value, settings.max_task_priority, 0, INT_MAX); },
      "an integer from 0 on", "0"},
@@ -269,11 +278,25 @@ void read_own_variables() {
 void name_what_is_missing() {
   if (settings.cancellation)
     base::warn("OMP_CANCELLATION=true: cancellation is not supported by this version; it stays off");
-  if (global_icv.display_affinity)
-    base::warn("OMP_DISPLAY_AFFINITY=true: not supported by this version; use omp_display_affinity()");
-  for (const char* name : {"OMP_PLACES", "GOMP_CPU_AFFINITY"})
-    if (const char* text = getenv(name); text != nullptr && *text != '\0')
-      base::warn("%s=%s: placement is not supported by this version; threads are not bound", name, text);
+}
+
+/// OMP_PROC_BIND=false says no, whatever the others say; places alone say yes.
+void derive_places() {
+  ProcBind& bind = settings.icv.bind;
+  if (given.bind && bind == ProcBind::false_) return forget_places();
+  const char* source = "OMP_PLACES";
+  if (!given.places) {
+    source = "GOMP_CPU_AFFINITY";
+    base::read_variable(source, "CPUs, as 0 3 4-10:2", "(threads are not bound)",
+                        [](ValueReader& value) { return given.places = read_cpu_affinity(value); });
+  }
+  if (!given.places && bind == ProcBind::false_) return;
+  if (!given.places) {
+    source = "OMP_PROC_BIND";
+    use_threads_as_places();
+  }
+  keep_usable_places(source);
+  if (!given.bind && places.in_use()) bind = ProcBind::true_;
 }
 
 void derive_max_active_levels() {
@@ -349,6 +372,8 @@ void read_settings() {
   read_own_variables();
   if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format, strlen(format));
   name_what_is_missing();
+  derive_places();
+  attends_regions = places.in_use() || global_icv.display_affinity;
   // There is no device but the host, so none to fall back from (OpenMP 5.2, section 21.2.7).
   if (global_icv.target_offload == TargetOffload::mandatory && getenv("OMP_DEFAULT_DEVICE") == nullptr)
     settings.icv.default_device = invalid_device;
@@ -366,7 +391,9 @@ void display_settings(bool verbose) {
   show_num_threads();
   show_schedule();
   show_proc_bind();
-  show_text("OMP_PLACES", "");
+  fputs("  OMP_PLACES = '", stderr);
+  show_places();
+  fputs("'\n", stderr);
   show_number("OMP_STACKSIZE", settings.stack_size);
   show_text("OMP_WAIT_POLICY", wait_names[static_cast<int>(settings.wait_policy)]);
   show_number("OMP_THREAD_LIMIT", limited ? static_cast<unsigned>(icv.thread_limit) : UINT32_MAX);
@@ -376,7 +403,7 @@ void display_settings(bool verbose) {
   show_boolean("OMP_CANCELLATION", false);  // whatever was asked for: see name_what_is_missing()
   show_number("OMP_DEFAULT_DEVICE", static_cast<unsigned>(icv.default_device));
   show_number("OMP_MAX_TASK_PRIORITY", static_cast<unsigned>(settings.max_task_priority));
-  show_boolean("OMP_DISPLAY_AFFINITY", false);
+  show_boolean("OMP_DISPLAY_AFFINITY", global_icv.display_affinity);
   show_affinity_format();
   show_text("OMP_ALLOCATOR", allocator_name(given.allocator));
   show_text("OMP_TARGET_OFFLOAD", offload_names[static_cast<int>(global_icv.target_offload)]);

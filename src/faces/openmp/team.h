@@ -15,6 +15,7 @@
 #include "core/pool/share.h"
 #include "faces/openmp/icv.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/placement.h"
 #include "faces/openmp/task_pool.h"
 #include "faces/openmp/workshare.h"
 
@@ -41,14 +42,20 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  Icv icv;                 // with which implicit tasks start
-  Seats* seats = nullptr;  // identities that members keep from region to region; outermost only
+  bool started_in_turn = false;  // not by number: see placement.h
+  Icv icv;                       // with which implicit tasks start
+  Seats* seats = nullptr;        // identities that members keep from region to region; outermost only
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;
   // Of a team at level 0, whose thread begins a contention group.
-  unsigned league_size = 1;            // omp_get_num_teams()
-  unsigned league_number = 0;          // omp_get_team_num()
+  unsigned league_size = 1;    // omp_get_num_teams()
+  unsigned league_number = 0;  // omp_get_team_num()
+  // Only where regions are attended to (placement.h).
+  Placement placement;
+  bool displays = false;  // its members' affinity
+  void (*attended_function)(void*) = nullptr;
+  void* attended_data = nullptr;
   std::atomic<int> threads_in_use{0};  // besides the initial one; counted only under a thread limit
 
   // Written by all members.

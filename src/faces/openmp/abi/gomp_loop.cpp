@@ -2,6 +2,7 @@
 // combined with parallel) are made from one template each.
 #include "base/panic.h"
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_flags.h"
 #include "faces/openmp/loop.h"
 #include "faces/openmp/team.h"
 
@@ -151,7 +152,8 @@ DEFINE_GENERAL(ordered_start, true)
 
 #define DEFINE_PARALLEL(name, schedule)                                                                           \
   WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first,   \
-                                             long last, long step, long chunk, unsigned) {                        \
+                                             long last, long step, long chunk, unsigned flags) {                  \
+    note_proc_bind(flags);                                                                                        \
     run_with_loop(function, data, threads, scheduled(signed_loop(first, last, step), Schedule::schedule, chunk)); \
   }
 DEFINE_PARALLEL(static, static_)
@@ -162,7 +164,8 @@ DEFINE_PARALLEL(nonmonotonic_guided, guided)
 
 #define DEFINE_PARALLEL_RUNTIME(name)                                                                           \
   WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first, \
-                                             long last, long step, unsigned) {                                  \
+                                             long last, long step, unsigned flags) {                            \
+    note_proc_bind(flags);                                                                                      \
     run_with_loop(function, data, threads, by_runtime(signed_loop(first, last, step)));                         \
   }
 DEFINE_PARALLEL_RUNTIME(runtime)
@@ -197,5 +200,8 @@ WEFT_EXPORT bool GOMP_loop_end_cancel() {
   return false;  // cancellation is off
 }
 
-WEFT_EXPORT void GOMP_ordered_start() { begin_ordered(this_member()); }
+WEFT_EXPORT void GOMP_ordered_start() {
+  begin_ordered(this_member());
+  stay_in_place();
+}
 WEFT_EXPORT void GOMP_ordered_end() {}  // the turn is passed with the chunk

@@ -4,6 +4,7 @@
 #include "base/panic.h"
 #include "core/sync/mutex.h"
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_flags.h"
 #include "faces/openmp/loop.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/team.h"
@@ -55,7 +56,8 @@ bool first_at_single(Member& member) {
 
 using namespace weft::openmp;
 
-WEFT_EXPORT void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned) {
+WEFT_EXPORT void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags) {
+  note_proc_bind(flags);
   open_region(resolve_size(this_member(), threads, 0), function, data);
   function(data);
   close_region();
@@ -68,7 +70,8 @@ WEFT_EXPORT void GOMP_parallel_start(void (*function)(void*), void* data, unsign
 WEFT_EXPORT void GOMP_parallel_end() { close_region(); }
 
 WEFT_EXPORT void GOMP_parallel_sections(void (*function)(void*), void* data, unsigned threads, unsigned count,
-                                        unsigned) {
+                                        unsigned flags) {
+  note_proc_bind(flags);
   open_with_sections(function, data, threads, count);
   function(data);
   close_region();
@@ -138,9 +141,15 @@ WEFT_EXPORT bool GOMP_barrier_cancel() {
 WEFT_EXPORT bool GOMP_cancel(int, bool) { return false; }
 WEFT_EXPORT bool GOMP_cancellation_point(int) { return false; }
 
-WEFT_EXPORT void GOMP_critical_start() { unnamed_critical.lock(); }
+WEFT_EXPORT void GOMP_critical_start() {
+  unnamed_critical.lock();
+  stay_in_place();
+}
 WEFT_EXPORT void GOMP_critical_end() { unnamed_critical.unlock(); }
-WEFT_EXPORT void GOMP_critical_name_start(void** name) { critical(name).lock(); }
+WEFT_EXPORT void GOMP_critical_name_start(void** name) {
+  critical(name).lock();
+  stay_in_place();
+}
 WEFT_EXPORT void GOMP_critical_name_end(void** name) { critical(name).unlock(); }
 WEFT_EXPORT void GOMP_atomic_start() { atomic_fallback.lock(); }
 WEFT_EXPORT void GOMP_atomic_end() { atomic_fallback.unlock(); }

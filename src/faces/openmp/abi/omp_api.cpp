@@ -43,9 +43,8 @@ WEFT_EXPORT int omp_pause_resource(int kind, int device) { return routines::paus
 WEFT_EXPORT int omp_pause_resource_all(int kind) { return routines::pause_resource_all(kind); }
 WEFT_EXPORT void omp_display_env(int verbose) { display_settings(verbose != 0); }
 
-// Section 18.3: there are no places, so there is nothing to write.
-WEFT_EXPORT void omp_get_place_proc_ids(int, int*) {}
-WEFT_EXPORT void omp_get_partition_place_nums(int*) {}
+WEFT_EXPORT void omp_get_place_proc_ids(int place, int* ids) { routines::get_place_proc_ids(place, ids); }
+WEFT_EXPORT void omp_get_partition_place_nums(int* numbers) { routines::get_partition_place_nums(numbers); }
 
 WEFT_EXPORT void omp_set_affinity_format(const char* format) { set_affinity_format(format, strlen(format)); }
 WEFT_EXPORT std::size_t omp_get_affinity_format(char* buffer, std::size_t size) {
