@@ -64,6 +64,13 @@ MADE_UP = {
     "made-up-numa-domains": ("numa_domains", groups(8, 2)),
 }
 
+# Who displays where it is, and how often.
+DISPLAYED = {
+    "display": {},
+    "display-threads": {"OMP_PLACES": "threads"},
+    "display-nested": {"OMP_PLACES": "{0},{1},{0:2}", "OMP_PROC_BIND": "spread,close", "OMP_MAX_ACTIVE_LEVELS": "3"},
+}
+
 # What is said of places that cannot be had, and how many are left.
 UNUSABLE = {
     "unusable": ({"OMP_PLACES": "{1999}"}, "OMP_PLACES: none of the places", 0),
@@ -98,6 +105,16 @@ def compare_with_stock(probe, settings):
             for number, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
                 if mine != theirs and not (number == 0 and settings == {}):  # a quota cuts the number of processors
                     fail(f"{threads} threads, {workers} workers: {mine!r}, stock {theirs!r}")
+
+
+def compare_display(probe, settings):
+    settings = settings | {"OMP_DISPLAY_AFFINITY": "true", "OMP_AFFINITY_FORMAT": "%L %n/%N %a %t/%T %A %%"}
+    for threads in (1, 2, 4):
+        _, stock = run(probe, settings, threads, stock=True)
+        for workers in ("1", "2", "8"):
+            _, own = run(probe, settings | {"WEFT_NUM_WORKERS": workers}, threads)
+            if sorted(own.splitlines()) != sorted(stock.splitlines()):
+                fail(f"{threads} threads, {workers} workers: {own!r}, stock {stock!r}")
 
 
 def check_made_up(probe, name, expected):
@@ -147,11 +164,13 @@ def main():
     arguments = parser.parse_args()
     case = arguments.case
     if arguments.list:
-        print("\n".join([*SAME_AS_STOCK, *MADE_UP, *UNUSABLE]))
-    elif case in SAME_AS_STOCK and not {0, 1} <= os.sched_getaffinity(0):
+        print("\n".join([*SAME_AS_STOCK, *DISPLAYED, *MADE_UP, *UNUSABLE]))
+    elif case in (SAME_AS_STOCK | DISPLAYED) and not {0, 1} <= os.sched_getaffinity(0):
         print("not run: CPUs 0 and 1 are not both usable")
     elif case in SAME_AS_STOCK:
         compare_with_stock(arguments.probe, SAME_AS_STOCK[case])
+    elif case in DISPLAYED:
+        compare_display(arguments.probe, DISPLAYED[case])
     elif case in MADE_UP:
         check_made_up(arguments.probe, *MADE_UP[case])
     elif case in UNUSABLE:

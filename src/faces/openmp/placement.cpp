@@ -67,11 +67,19 @@ MemberPlace spread_places(const Placement& placement, unsigned size, unsigned nu
   return {number == 0 ? placement.place : first, first, parts.count_of(part)};
 }
 
+std::uint64_t hash_of_places(const Team& team) {
+  std::uint64_t hash = 0;
+  for (unsigned number = 0; places.in_use() && number < team.size; ++number)
+    hash = (hash ^ place_in(team.placement, team.size, number).place) * 0x9e3779b97f4a7c15U;
+  return hash;
+}
+
+// What the lines say of an outermost team has changed; those of inner teams come every time, as libgomp writes them.
 bool must_display(const Team& team) {
   if (!global_icv.display_affinity || team.size == 1) return false;
   Root* root = cache_of(core::worker_here()).root;
   if (team.standing != Standing::outermost || root == nullptr) return true;
-  DisplayedTeam now{team.size, team.placement.policy, team.placement.place};
+  const DisplayedTeam now{team.size, hash_of_places(team)};
   if (now == root->displayed) return false;
   root->displayed = now;
   return true;

@@ -30,8 +30,7 @@ struct RegionCounters {
 /// What OMP_DISPLAY_AFFINITY last wrote of.
 struct DisplayedTeam {
   unsigned size = 0;
-  ProcBind policy = ProcBind::false_;
-  unsigned place = 0;
+  std::uint64_t places = 0;  // a hash of its members'
   bool operator==(const DisplayedTeam&) const = default;
 };
 

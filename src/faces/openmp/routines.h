@@ -128,11 +128,14 @@ inline int get_default_device() { return icv_of(this_member()).default_device; }
 /// The specification's negative numbers too: omp_initial_device, omp_invalid_device.
 inline void set_default_device(int device) { icv_of(this_member()).default_device = device; }
 
-// Memory (section 18.13). def-allocator-var is one for the whole process here.
+// Memory (section 18.13). Each implicit task has a def-allocator-var, whichever explicit task asks; what that one hands
+// on to its own is a copy.
 
-inline AllocatorHandle get_default_allocator() { return global_icv.default_allocator.load(std::memory_order_relaxed); }
+inline AllocatorHandle get_default_allocator() { return this_member().implicit.icv.default_allocator; }
 inline void set_default_allocator(AllocatorHandle handle) {
-  global_icv.default_allocator = handle != null_allocator ? handle : default_allocator;
+  if (handle == null_allocator) handle = default_allocator;
+  Member& member = this_member();
+  member.implicit.icv.default_allocator = icv_of(member).default_allocator = handle;
 }
 
 // Timing (section 18.10).

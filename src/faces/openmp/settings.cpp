@@ -4,12 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <strings.h>
 
 #include "base/environment.h"
 #include "base/panic.h"
 #include "core/environment.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
+#include "faces/openmp/allocator_setting.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
@@ -39,7 +41,6 @@ struct Given {
   bool spin = false;
   bool bind = false;
   bool places = false;
-  AllocatorHandle allocator = default_allocator;
 };
 Given given;
 
@@ -179,14 +180,11 @@ bool read_target_offload(ValueReader& value) {
   return true;
 }
 
-bool read_allocator(ValueReader& value) {
-  for (std::uintptr_t handle = 1; handle <= last_predefined_allocator; ++handle) {
-    if (!value.take_word(allocator_name(handle))) continue;
-    if (!value.at_end()) return false;
-    global_icv.default_allocator = given.allocator = handle;
-    return true;
-  }
-  return false;
+bool read_default_allocator(ValueReader& value) {
+  AllocatorHandle handle = null_allocator;
+  if (!read_allocator(value, handle)) return false;
+  settings.icv.default_allocator = handle;
+  return true;
 }
 
 bool read_max_active_levels(ValueReader& value) {
@@ -219,6 +217,23 @@ struct Variable {
   const char* expected;
   const char* fallback;  // the default, as text
 };
+
+/// NAME_ALL speaks for every device, the host among them (OpenMP 5.2, section 21); NAME itself goes before it.
+constexpr const char all_devices[] = "_ALL";
+const char* const names_with_all[] = {
+    "OMP_NUM_THREADS", "OMP_SCHEDULE",    "OMP_DYNAMIC",   "OMP_MAX_ACTIVE_LEVELS",  "OMP_THREAD_LIMIT",
+    "OMP_STACKSIZE",   "OMP_WAIT_POLICY", "OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT",
+};
+
+void read_for_all_devices(const Variable& variable) {
+  if (getenv(variable.name) != nullptr) return;
+  for (const char* name : names_with_all) {
+    if (strcmp(name, variable.name) != 0) continue;
+    char longer[64];
+    snprintf(longer, sizeof longer, "%s%s", name, all_devices);
+    base::read_variable(longer, variable.expected, variable.fallback, variable.read);
+  }
+}
 
 char default_threads[16];
 
@@ -256,7 +271,8 @@ const Variable variables[] = {
     {"OMP_TEAMS_THREAD_LIMIT",
      [](ValueReader& value) { return read_global(value, global_icv.teams_thread_limit, 1, INT_MAX); },
      "a positive integer", "(no limit)"},
-    {"OMP_ALLOCATOR", read_allocator, "the name of a predefined allocator", "omp_default_mem_alloc"},
+    {"OMP_ALLOCATOR", read_default_allocator,
+     "a predefined allocator, or a memory space as omp_default_mem_space:trait=value,...", "omp_default_mem_alloc"},
     {"OMP_TARGET_OFFLOAD", read_target_offload, "default, mandatory or disabled", "default"},
     {"OMP_DISPLAY_AFFINITY", [](ValueReader& value) { return read_boolean(value, global_icv.display_affinity); },
      a_boolean, "false"},
@@ -278,6 +294,9 @@ void read_own_variables() {
 void name_what_is_missing() {
   if (settings.cancellation)
     base::warn("OMP_CANCELLATION=true: cancellation is not supported by this version; it stays off");
+  for (const char* name : {"OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "OMP_DEBUG"})
+    if (const char* text = getenv(name); text != nullptr && *text != '\0' && strcasecmp(text, "disabled") != 0)
+      base::warn("%s=%s: the interfaces of tools and debuggers are not supported by this version", name, text);
 }
 
 /// OMP_PROC_BIND=false says no, whatever the others say; places alone say yes.
@@ -367,8 +386,10 @@ void read_settings() {
   settings.icv.nthreads = routines::get_num_procs();
   settings.icv.chunk = 1;
   snprintf(default_threads, sizeof default_threads, "%d", settings.icv.nthreads);
-  for (const Variable& variable : variables)
+  for (const Variable& variable : variables) {
     base::read_variable(variable.name, variable.expected, variable.fallback, variable.read);
+    read_for_all_devices(variable);
+  }
   read_own_variables();
   if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format, strlen(format));
   name_what_is_missing();
@@ -405,7 +426,9 @@ void display_settings(bool verbose) {
   show_number("OMP_MAX_TASK_PRIORITY", static_cast<unsigned>(settings.max_task_priority));
   show_boolean("OMP_DISPLAY_AFFINITY", global_icv.display_affinity);
   show_affinity_format();
-  show_text("OMP_ALLOCATOR", allocator_name(given.allocator));
+  const AllocatorHandle allocator = icv.default_allocator;
+  show_text("OMP_ALLOCATOR",
+            allocator <= last_predefined_allocator ? allocator_name(allocator) : getenv("OMP_ALLOCATOR"));
   show_text("OMP_TARGET_OFFLOAD", offload_names[static_cast<int>(global_icv.target_offload)]);
   if (verbose) show_verbose();
   fputs("OPENMP DISPLAY ENVIRONMENT END\n", stderr);
