@@ -56,6 +56,10 @@ weft_abi_test(parallel_wide C parallel_wide.c NO_O0)
 weft_abi_test(routines_5 C routines_5.c PAIRS 2_2 8_8)
 weft_abi_test(teams C teams.c)
 weft_abi_test(target C target.c)
+weft_abi_test(allocator C allocator.c PAIRS 1_1 2_2 8_8 64_8)
+weft_abi_test(target_teams_f Fortran target_teams.F90 PAIRS 1_1 2_2 8_8 64_8)
+weft_abi_test(target_teams_f_integer8 Fortran target_teams.F90 PAIRS 2_2 8_8 NO_O0 OPTIONS
+  $<$<COMPILE_LANGUAGE:Fortran>:-fdefault-integer-8>)
 weft_abi_test(target_offload C target_offload.c PAIRS 2_2 NO_O0)
 weft_abi_test(routines_new C routines_new.c PAIRS 2_2 8_8)
 
