@@ -1,21 +1,6 @@
 /* Prints where the members of regions are, one line each: place_probe THREADS. places_test.py compares. */
 #include "check.h"
 
-#include <sched.h>
-
-/* Whether the kernel lets the thread run on the CPUs of its place and on no others. */
-static int is_in_place(void) {
-  cpu_set_t mask;
-  const int place = omp_get_place_num();
-  if (place < 0 || sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
-  int ids[CPU_SETSIZE];
-  const int count = omp_get_place_num_procs(place);
-  omp_get_place_proc_ids(place, ids);
-  int good = CPU_COUNT(&mask) == count;
-  for (int i = 0; i < count; ++i) good = good && CPU_ISSET(ids[i], &mask);
-  return good;
-}
-
 static void show(const char* region) {
   char line[8192];
   int end = snprintf(line, sizeof line, "%s %d/%d: place %d, bind %d, partition", region, omp_get_thread_num(),
@@ -25,7 +10,6 @@ static void show(const char* region) {
   omp_get_partition_place_nums(numbers);
   for (int i = 0; i < count; ++i) end += snprintf(line + end, sizeof line - (size_t)end, " %d", numbers[i]);
   free(numbers);
-  if (getenv("PROBE_FOREIGN") == NULL && omp_get_level() > 0 && !is_in_place()) strcpy(line + end, " elsewhere");
   puts(line);
 }
 
@@ -59,12 +43,9 @@ int main(int argc, char** argv) {
       SHOW_ALL("close")
 #pragma omp parallel num_threads(threads) proc_bind(primary)
           SHOW_ALL("primary")
-#pragma omp parallel for num_threads(threads) proc_bind(spread) schedule(dynamic)
-              for (int i = 0; i < 2 * threads; ++i) if (!is_in_place() && getenv("PROBE_FOREIGN") == NULL)
-                  puts("a member of a loop is elsewhere");
 #pragma omp parallel num_threads(3) proc_bind(spread)
 #pragma omp for ordered schedule(static, 1)
-  for (int i = 0; i < omp_get_num_threads(); ++i) {
+              for (int i = 0; i < omp_get_num_threads(); ++i) {
 #pragma omp ordered
     {
 #pragma omp parallel num_threads(threads) proc_bind(close)

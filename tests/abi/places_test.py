@@ -118,7 +118,7 @@ def compare_display(probe, settings):
 
 
 def check_made_up(probe, name, expected):
-    settings = {"OMP_PLACES": name, "HWLOC_SYNTHETIC": SYNTHETIC, "PROBE_FOREIGN": "1"}
+    settings = {"OMP_PLACES": name, "HWLOC_SYNTHETIC": SYNTHETIC}
     lines, errors = run(probe, settings, 5)
     if errors:
         fail(f"stderr: {errors!r}")

@@ -91,6 +91,13 @@ foreach(case ${abi_place_cases})
     ${Python3_EXECUTABLE} ${abi_root}/places_test.py --probe $<TARGET_FILE:abi_place_probe> ${case})
 endforeach()
 
+abi_program(abi_place_bound -O2 place_bound.c)
+foreach(policy true close spread)
+  set(environment "OMP_PLACES={0},{1}" OMP_PROC_BIND=${policy} WEFT_NUM_WORKERS=2)
+  abi_register(abi.place_bound.${policy} 60 COMMAND abi_place_bound ENV ${environment})
+  abi_register_stock(stock.place_bound.${policy} 60 COMMAND abi_place_bound ENV ${environment})
+endforeach()
+
 # What the shared object exports and needs.
 abi_register(abi.symbols 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/symbols.py ${WEFT_STOCK_LIBGOMP} ${WEFT_DROPIN_DIR}/libgomp.so.1)

@@ -1,18 +1,27 @@
 // A member's place is not stored: it follows from the member's number, the size of its team, and what the
-// team was opened with. Members are started by whatever worker claims them; the worker's KLT then goes to
-// the member's place, unless it is there already. It goes there again after a barrier, a critical region or an
-// ordered region, whose wait may have moved the member to another worker. After a wait elsewhere (for tasks, for
-// a lock) a member may run in the place of another until the next of those. With as many members as workers each worker
-// finds one, and is not moved any more than members change workers.
+// team was opened with.
 //
-// A member's body is reached through attended_body(), which the team gets as its function: so members
-// of teams that nobody places cost nothing.
+// Where there are places every worker belongs to one, in turn, and its KLT is bound to that place's CPUs
+// for good; a thread of the program belongs to the first. A worker that claims a member of a region gets one of its
+// own place if there is one left, else another. So with as many workers as members, each of which works for
+// longer than it takes to wake a worker, members are where their place is, from region to region; members
+// that are many, short, or go on after a wait on another worker may run in the place of others. A claim of a
+// number from the share (region.cpp) is one ticket: there are as many tickets as members, nobody gives a
+// member back, and whoever holds a ticket takes one member. So as long as somebody looks for one, one
+// is there.
 //
-// Rejected: a share for each place that only its workers may claim from. It saves moves between regions,
-// but a place whose worker is busy would hold back members that another place's worker could run, and
-// workers that find only others' members would have to sleep without losing a wake-up.
+// A member's body is reached through attended_body(), which the team gets as its function: members of teams
+// that nobody attends to cost nothing.
+//
+// Rejected: binding the KLT anew for every member that it starts or resumes. Then every member is where its
+// place is, but an empty region of 2 members took 1500 us: the CPU that the KLT was moved to had another one spinning
+// on it, and the kernel was in no hurry to change them. And a share for each place that only its workers may
+// claim from: a place whose worker is busy or stuck would hold back members that another could run.
 #include "faces/openmp/placement.h"
 
+#include <atomic>
+
+#include "base/panic.h"
 #include "core/scheduler.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/global_icv.h"
@@ -85,11 +94,53 @@ bool must_display(const Team& team) {
   return true;
 }
 
+void go_home(core::Worker& worker) {
+  WorkerCache& cache = cache_of(worker);
+  const int klt = worker.klt.load(std::memory_order_relaxed);
+  if (cache.klt_at_home == klt || places.foreign) return;
+  // A mask that the program narrowed meanwhile may leave nothing of the place: the KLT stays where it is.
+  if (os::bind_this_klt(places.sets[cache.home])) cache.klt_at_home = klt;
+}
+
+unsigned home_of(core::Worker& worker) {
+  static std::atomic<unsigned> next{1};
+  WorkerCache& cache = cache_of(worker);
+  if (!cache.has_home) cache.home = next.fetch_add(1, std::memory_order_relaxed) % places.count;
+  cache.has_home = true;
+  return cache.home;
+}
+
 void attended_body(void* argument) {
   Team& team = *static_cast<Team*>(argument);
-  if (places.in_use()) go_to_place(this_member());
+  if (places.in_use()) {
+    core::Worker& worker = core::worker_here();
+    home_of(worker);
+    go_home(worker);
+  }
   if (team.displays) display_affinity(nullptr, 0);
   team.attended_function(team.attended_data);
+}
+
+// Nobody has claimed any but the master. Written before the share is opened.
+void forget_claims(Team& team) {
+  const unsigned words = (team.size + 63) / 64;
+  if (!team.taken.reserve(words)) base::panic("no memory for a team of %u", team.size);
+  const auto taken = team.taken.items();
+  for (unsigned word = 0; word < words; ++word) taken[word].store(word == 0 ? 1 : 0, std::memory_order_relaxed);
+}
+
+// The member with the smallest number at the place, as numbers go round from the master's place; any other if
+// there is none.
+unsigned first_member_at(const Placement& placement, unsigned size, unsigned place) {
+  if (place < placement.first || place >= placement.first + placement.count) return 1;
+  if (placement.policy == ProcBind::spread && size <= placement.count) {
+    const EvenDeal parts(placement.count, size);
+    const unsigned master_part = parts.box_of(placement.place - placement.first);
+    return (parts.box_of(place - placement.first) + size - master_part) % size;
+  }
+  const unsigned steps = (place + placement.count - placement.place) % placement.count;
+  if (size > placement.count) return steps * (size / placement.count);
+  return steps < size ? steps : 1;
 }
 
 void place_team(Team& team, WorkerCache& cache) {
@@ -102,7 +153,8 @@ void place_team(Team& team, WorkerCache& cache) {
     if (static_cast<int>(team.level) >= settings.bind_levels) team.icv.bind = master.implicit.icv.bind = policy;
   }
   team.placement = {policy, opener.first, opener.count, opener.place};
-  team.started_in_turn = policy != ProcBind::primary && team.size > opener.count;
+  team.by_place = policy != ProcBind::primary && team.size > 1 && opener.count > 1;
+  if (team.by_place) forget_claims(team);
 }
 
 }  // namespace
@@ -121,12 +173,6 @@ MemberPlace place_in(const Placement& placement, unsigned size, unsigned number)
 
 MemberPlace place_of(const Member& member) {
   return place_in(member.team->placement, member.team->size, member.number);
-}
-
-unsigned member_in_turn(const Placement& placement, unsigned size, unsigned turn) {
-  const unsigned each = size / placement.count;
-  if (turn >= each * placement.count) return turn;
-  return turn % placement.count * each + turn / placement.count;
 }
 
 void push_proc_bind(unsigned policy) {
@@ -148,22 +194,22 @@ void attend_initial_team(Team& team) {
   const Member* parent = team.master.parent;
   const MemberPlace at = parent != nullptr ? place_of(*parent) : MemberPlace{0, 0, places.count};
   team.placement = {ProcBind::primary, at.first, at.count, at.place};
-  if (parent == nullptr) go_to_place(team.master);
-}
-
-void go_to_place(const Member& member) {
-  if (!places.in_use() || places.foreign) return;
-  const unsigned place = place_of(member).place;
+  if (parent != nullptr) return;
   core::Worker& worker = core::worker_here();
-  WorkerCache& cache = cache_of(worker);
-  const int klt = worker.klt.load(std::memory_order_relaxed);
-  if (cache.klt_in_place == klt && cache.place == place) return;
-  // A mask that the program narrowed since then may leave nothing of the place: the KLT stays where it is.
-  if (!os::bind_this_klt(places.sets[place])) return;
-  cache.klt_in_place = klt;
-  cache.place = place;
+  cache_of(worker).has_home = true;  // the first place
+  go_home(worker);
 }
 
-void go_to_own_place() { go_to_place(this_member()); }
+// Relaxed: the claim of the ticket has acquired what forget_claims() wrote.
+unsigned claim_by_place(core::Worker& worker, Team& team) {
+  const auto taken = team.taken.items();
+  unsigned number = first_member_at(team.placement, team.size, home_of(worker));
+  for (;;) {
+    const std::uint64_t bit = std::uint64_t{1} << (number % 64);
+    const bool seems_free = (taken[number / 64].load(std::memory_order_relaxed) & bit) == 0;
+    if (seems_free && (taken[number / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0) return number;
+    if (++number == team.size) number = 0;
+  }
+}
 
 }  // namespace weft::openmp

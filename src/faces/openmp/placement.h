@@ -1,4 +1,4 @@
-// Which place each member of a team has (OpenMP 5.2, section 10.1.3), and that it runs there. All of it is
+// Which place each member of a team has (OpenMP 5.2, section 10.1.3), and who starts it. All of it is
 // off, and region.cpp asks for it with one branch per region, unless there are places or
 // OMP_DISPLAY_AFFINITY is true.
 #pragma once
@@ -6,6 +6,10 @@
 #include <cstdint>
 
 #include "faces/openmp/icv.h"
+
+namespace weft::core {
+struct Worker;
+}
 
 namespace weft::openmp {
 
@@ -30,10 +34,6 @@ struct MemberPlace {
 MemberPlace place_in(const Placement& placement, unsigned size, unsigned number);
 MemberPlace place_of(const Member& member);
 
-/// Of a team with more members than places, the member to be started as the `turn`-th, so that those
-/// started one after the other are in different places.
-unsigned member_in_turn(const Placement& placement, unsigned size, unsigned turn);
-
 /// There are places, or something is to be displayed; set when the library is loaded.
 extern bool attends_regions;
 
@@ -45,14 +45,8 @@ void attend_region(Team& team);
 /// A team at level 0 begins.
 void attend_initial_team(Team& team);
 
-/// Has the calling KLT run where its member's place is.
-void go_to_place(const Member& member);
-void go_to_own_place();
-
-/// After a wait, which may have moved the calling member to another worker.
-inline void stay_in_place() {
-  if (attends_regions) [[unlikely]]
-    go_to_own_place();
-}
+/// The calling worker has claimed a member of a team that is started by place: says which, one of the worker's own
+/// place if there is one left.
+unsigned claim_by_place(core::Worker& worker, Team& team);
 
 }  // namespace weft::openmp

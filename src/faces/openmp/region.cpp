@@ -227,7 +227,8 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
       const core::Event event = run_member(worker, member, stack);
       if (event == core::Event::returned) {
         // It may have kept one while members of its own ran.
-        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity) core::drop_identity(worker, member.unit);
+        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity)
+          core::drop_identity(worker, member.unit);
         ++finished;
         continue;
       }
@@ -246,20 +247,16 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
   if (finished != 0) members_done(team, finished_first, finished);
 }
 
-unsigned numbered(const Team& team, unsigned turn) { return member_in_turn(team.placement, team.size, turn); }
-
 // Claims and runs members until there are none left, or the worker has something better to do.
 void take_members(core::Worker& worker, Team& team, bool all) {
   constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
   unsigned most = 1;
   for (;;) {
-    core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
+    core::Share::Run run =
+        team.share.claim(team.by_place ? 1 : most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
-    if (team.started_in_turn) [[unlikely]] {
-      // All but the last here: their numbers are not in a row.
-      for (; run.count > 1; ++run.first, --run.count) run_members(worker, team, {numbered(team, run.first), 1});
-      run.first = numbered(team, run.first);
-    }
+    if (team.by_place) [[unlikely]]
+      run.first = claim_by_place(worker, team);
     const unsigned long long before = arch::ticks();
     run_members(worker, team, run);
     if (!all && core::has_local_work(worker)) return;
@@ -445,7 +442,8 @@ void end_tasks(Team& team, Member& master) {
 
 void keep_own_identity_while_members_run(core::Worker& worker, const Team& team) {
   core::Unit& unit = *worker.current;
-  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr) core::keep_identity(worker, unit);
+  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr)
+    core::keep_identity(worker, unit);
 }
 
 }  // namespace
@@ -483,7 +481,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
   team->master_unit = worker.current;
   team->seats = nullptr;
-  team->started_in_turn = false;
+  team->by_place = false;
   team->standing = Standing::inner;
   if (outer.standing == Standing::root) team->standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
@@ -546,8 +544,6 @@ void close_region() {
   if (team.size > 1) {
     if (team.standing == Standing::outermost) worker.active.store(false, std::memory_order_relaxed);
     release_threads(team);
-    if (attends_regions) [[unlikely]]
-      go_to_place(*master.parent);  // the members that it ran had other places
   }
   if (forked_inside) return;  // the team is a picture of the parent's
   put_back(worker, team);

@@ -47,8 +47,9 @@ struct WorkerCache {
   RegionCounters counters;
   // Only where there are places.
   ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
-  int klt_in_place = 0;                          // the KLT that was bound last, and to which place
-  unsigned place = 0;
+  bool has_home = false;
+  unsigned home = 0;    // the place that the worker belongs to
+  int klt_at_home = 0;  // the KLT that was bound there last
 };
 
 /// The unit goes on as the member.

@@ -42,9 +42,9 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  bool started_in_turn = false;  // not by number: see placement.h
-  Icv icv;                       // with which implicit tasks start
-  Seats* seats = nullptr;        // identities that members keep from region to region; outermost only
+  bool by_place = false;   // a claim is for one member, which claim_by_place() chooses
+  Icv icv;                 // with which implicit tasks start
+  Seats* seats = nullptr;  // identities that members keep from region to region; outermost only
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;
@@ -53,7 +53,8 @@ struct Team {
   unsigned league_number = 0;  // omp_get_team_num()
   // Only where regions are attended to (placement.h).
   Placement placement;
-  bool displays = false;  // its members' affinity
+  bool displays = false;                 // its members' affinity
+  base::KeptArray<std::uint64_t> taken;  // by_place: which members have been claimed
   void (*attended_function)(void*) = nullptr;
   void* attended_data = nullptr;
   std::atomic<int> threads_in_use{0};  // besides the initial one; counted only under a thread limit

@@ -59,7 +59,6 @@ void team_barrier(Member& member) {
   }
   BarrierWait wait{team, round};
   wait_for(member, wait);
-  stay_in_place();
 }
 
 }  // namespace weft::openmp

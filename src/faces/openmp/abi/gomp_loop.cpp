@@ -200,8 +200,5 @@ WEFT_EXPORT bool GOMP_loop_end_cancel() {
   return false;  // cancellation is off
 }
 
-WEFT_EXPORT void GOMP_ordered_start() {
-  begin_ordered(this_member());
-  stay_in_place();
-}
+WEFT_EXPORT void GOMP_ordered_start() { begin_ordered(this_member()); }
 WEFT_EXPORT void GOMP_ordered_end() {}  // the turn is passed with the chunk

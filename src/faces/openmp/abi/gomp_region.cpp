@@ -141,15 +141,9 @@ WEFT_EXPORT bool GOMP_barrier_cancel() {
 WEFT_EXPORT bool GOMP_cancel(int, bool) { return false; }
 WEFT_EXPORT bool GOMP_cancellation_point(int) { return false; }
 
-WEFT_EXPORT void GOMP_critical_start() {
-  unnamed_critical.lock();
-  stay_in_place();
-}
+WEFT_EXPORT void GOMP_critical_start() { unnamed_critical.lock(); }
 WEFT_EXPORT void GOMP_critical_end() { unnamed_critical.unlock(); }
-WEFT_EXPORT void GOMP_critical_name_start(void** name) {
-  critical(name).lock();
-  stay_in_place();
-}
+WEFT_EXPORT void GOMP_critical_name_start(void** name) { critical(name).lock(); }
 WEFT_EXPORT void GOMP_critical_name_end(void** name) { critical(name).unlock(); }
 WEFT_EXPORT void GOMP_atomic_start() { atomic_fallback.lock(); }
 WEFT_EXPORT void GOMP_atomic_end() { atomic_fallback.unlock(); }
