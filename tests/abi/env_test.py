@@ -171,6 +171,14 @@ BAD = {
     "WEFT_STACKSIZE": ["x", "-1M", "15K", "40MM", "2T"],
 }
 
+# What this version does not use is named, unless it says that there is nothing to do.
+NOT_USED = {
+    "OMP_TOOL": {"enabled": 1, "disabled": 0, "": 0},
+    "OMP_TOOL_LIBRARIES": {"/no/such/library.so": 1, "": 0},
+    "OMP_TOOL_VERBOSE_INIT": {"stderr": 1, "disabled": 0},
+    "OMP_DEBUG": {"enabled": 1, "disabled": 0},
+}
+
 DISPLAYED = {
     "display-true": {"OMP_DISPLAY_ENV": "true"},
     "display-verbose": {"OMP_DISPLAY_ENV": "VERBOSE"},
@@ -257,6 +265,15 @@ def check_bad(probe, variable, value):
             fail(f"{variable}={value!r}: {name} is {values.get(name)}, not the default {wanted}")
 
 
+def check_not_used(probe, variable):
+    for value, lines in NOT_USED[variable].items():
+        status, _, errors = run(probe, {variable: value})
+        if status != 0 or len(errors.splitlines()) != lines:
+            fail(f"{variable}={value}: exit status {status}, stderr {errors!r}")
+        if lines and f"{variable}={value}: " not in errors:
+            fail(f"the line does not name variable and value: {errors!r}")
+
+
 def display(errors):
     """The displayed settings as a list of (name, value)."""
     lines = errors.splitlines()
@@ -298,7 +315,7 @@ def main():
     if arguments.list:
         for name in GOOD:
             print(f"{name} stock")
-        for name in [*GOOD_ON_WEFT, *DISPLAYED, *(case[0] for case in bad_cases())]:
+        for name in [*GOOD_ON_WEFT, *DISPLAYED, *NOT_USED, *(case[0] for case in bad_cases())]:
             print(f"{name} weft")
         return
     case, probe = arguments.case, arguments.probe
@@ -309,6 +326,8 @@ def main():
         check_good(probe, *GOOD_ON_WEFT[case])
     elif case in DISPLAYED:
         check_display(probe, DISPLAYED[case])
+    elif case in NOT_USED:
+        check_not_used(probe, case)
     elif case in bad:
         check_bad(probe, *bad[case])
     else:

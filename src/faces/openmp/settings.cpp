@@ -294,7 +294,7 @@ void read_own_variables() {
 void name_what_is_missing() {
   if (settings.cancellation)
     base::warn("OMP_CANCELLATION=true: cancellation is not supported by this version; it stays off");
-  for (const char* name : {"OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "OMP_DEBUG"})
+  for (const char* name : {"OMP_TOOL", "OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "OMP_DEBUG"})
     if (const char* text = getenv(name); text != nullptr && *text != '\0' && strcasecmp(text, "disabled") != 0)
       base::warn("%s=%s: the interfaces of tools and debuggers are not supported by this version", name, text);
 }
