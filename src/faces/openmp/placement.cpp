@@ -14,9 +14,9 @@
 // that nobody attends to cost nothing.
 //
 // Rejected: binding the KLT anew for every member that it starts or resumes. Then every member is where its
-// place is, but an empty region of 2 members took 1500 us: the CPU that the KLT was moved to had another one spinning
-// on it, and the kernel was in no hurry to change them. And a share for each place that only its workers may
-// claim from: a place whose worker is busy or stuck would hold back members that another could run.
+// place is, but an empty region of 2 members took more than a millisecond: the CPU that the KLT was moved to had
+// another one spinning on it, and the kernel was in no hurry to change them. And a share for each place that only its
+// workers may claim from: a place whose worker is busy or stuck would hold back members that another could run.
 #include "faces/openmp/placement.h"
 
 #include <atomic>
