@@ -60,8 +60,8 @@ unsigned steps_from_primary(const Placement& placement, unsigned size, unsigned 
 }
 
 MemberPlace next_places(const Placement& placement, unsigned size, unsigned number) {
-  const unsigned steps = steps_from_primary(placement, size, number);
-  const unsigned place = placement.first + (placement.place - placement.first + steps) % placement.count;
+  unsigned place = placement.place + steps_from_primary(placement, size, number);
+  if (place >= placement.first + placement.count) place -= placement.count;
   return {place, placement.first, placement.count};
 }
 
@@ -138,7 +138,8 @@ unsigned first_member_at(const Placement& placement, unsigned size, unsigned pla
     const unsigned master_part = parts.box_of(placement.place - placement.first);
     return (parts.box_of(place - placement.first) + size - master_part) % size;
   }
-  const unsigned steps = (place + placement.count - placement.place) % placement.count;
+  const unsigned round = place < placement.place ? placement.count : 0;
+  const unsigned steps = place + round - placement.place;
   if (size > placement.count) return steps * (size / placement.count);
   return steps < size ? steps : 1;
 }

@@ -20,7 +20,7 @@ struct Member;
 struct Placement {
   ProcBind policy = ProcBind::primary;
   unsigned first = 0;  // the place partition of the thread that opened the region: [first, first + count)
-  unsigned count = 0;
+  unsigned count = 1;
   unsigned place = 0;  // where that thread is
 };
 
