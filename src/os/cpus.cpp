@@ -86,6 +86,18 @@ int usable_cpus() {
   return quota > 0 && quota < mask ? quota : mask;
 }
 
+// The kernel's mask is an array of longs in which CPU n is bit n, as CpuSet is.
+CpuSet own_cpus() {
+  static_assert(sizeof(long) == sizeof(std::uint64_t));
+  CpuSet cpus;
+  if (sched_getaffinity(0, sizeof cpus.words, reinterpret_cast<cpu_set_t*>(cpus.words)) != 0) return CpuSet{};
+  return cpus;
+}
+
+bool bind_this_klt(const CpuSet& cpus) {
+  return sched_setaffinity(0, sizeof cpus.words, reinterpret_cast<const cpu_set_t*>(cpus.words)) == 0;
+}
+
 namespace {
 
 cpu_set_t at_start;

@@ -1,6 +1,8 @@
 // How many CPUs this process may use.
 #pragma once
 
+#include "os/cpu_set.h"
+
 namespace weft::os {
 
 /// CPUs in the affinity mask of the calling thread (at least 1).
@@ -12,6 +14,12 @@ int cpus_in_cgroup_quota();
 
 /// What the default number of workers is taken from: the mask, cut by the quota.
 int usable_cpus();
+
+/// Those of the calling thread's affinity mask.
+CpuSet own_cpus();
+
+/// Lets the KLT that calls run on these only. False: it may use none of them.
+bool bind_this_klt(const CpuSet& cpus);
 
 /// Notes which CPUs the process has; before anything is bound.
 void remember_cpus();

@@ -7,10 +7,10 @@
 
 #include <atomic>
 #include <cstddef>
-#include <dlfcn.h>
-#include <hwloc.h>
 
+#include "os/hwloc_library.h"
 #include "os/klt.h"
+#include "os/topology.h"
 
 namespace weft::os {
 namespace {
@@ -30,37 +30,6 @@ struct Place {
 constexpr int most_cpus = 2048;
 Place places[most_cpus];
 
-struct Hwloc {
-  decltype(&hwloc_get_api_version) get_api_version;
-  decltype(&hwloc_topology_init) topology_init;
-  decltype(&hwloc_topology_load) topology_load;
-  decltype(&hwloc_topology_destroy) topology_destroy;
-  decltype(&hwloc_get_type_depth) get_type_depth;
-  decltype(&hwloc_get_nbobjs_by_depth) count_by_depth;
-  decltype(&hwloc_get_obj_by_depth) object_by_depth;
-};
-
-template <class Function>
-bool look_up(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
-bool load(const char* name, Hwloc& hwloc) {
-  void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return false;
-  // hwloc promises that structures stay as they are while the upper half of the version does.
-  constexpr unsigned major_shift = 16;
-  return look_up(library, "hwloc_get_api_version", hwloc.get_api_version) &&
-         hwloc.get_api_version() >> major_shift == HWLOC_API_VERSION >> major_shift &&
-         look_up(library, "hwloc_topology_init", hwloc.topology_init) &&
-         look_up(library, "hwloc_topology_load", hwloc.topology_load) &&
-         look_up(library, "hwloc_topology_destroy", hwloc.topology_destroy) &&
-         look_up(library, "hwloc_get_type_depth", hwloc.get_type_depth) &&
-         look_up(library, "hwloc_get_nbobjs_by_depth", hwloc.count_by_depth) &&
-         look_up(library, "hwloc_get_obj_by_depth", hwloc.object_by_depth);
-}
-
 Place place_of(const hwloc_obj* cpu) {
   Place place;
   for (const hwloc_obj* object = cpu->parent; object != nullptr; object = object->parent) {
@@ -78,7 +47,7 @@ Place place_of(const hwloc_obj* cpu) {
 bool read_topology(const char* library) {
   Hwloc hwloc{};
   hwloc_topology_t topology = nullptr;
-  if (!load(library, hwloc) || hwloc.topology_init(&topology) != 0) return false;
+  if (!load_hwloc(library, hwloc) || hwloc.topology_init(&topology) != 0) return false;
   const bool loaded = hwloc.topology_load(topology) == 0;
   const int depth = loaded ? hwloc.get_type_depth(topology, HWLOC_OBJ_PU) : 0;
   const unsigned count = loaded && depth > 0 ? hwloc.count_by_depth(topology, depth) : 0;
@@ -91,7 +60,7 @@ bool read_topology(const char* library) {
 }
 
 void* read_and_end(void*) {
-  state.store(read_topology("libhwloc.so.15") ? known : unknowable, std::memory_order_release);
+  state.store(read_topology(hwloc_library) ? known : unknowable, std::memory_order_release);
   note_klt_end();
   return nullptr;
 }

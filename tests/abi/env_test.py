@@ -20,6 +20,13 @@ DEFAULTS = {
     "monotonic": "0",
     "chunk": "1",
     "max_task_priority": "0",
+    "max_teams": "0",
+    "teams_thread_limit": "0",
+    "default_device": "0",
+    "proc_bind": "0",
+    "places": "0",
+    "allocator": "1",
+    "large": "1",
 }
 BIG_STACK = str(30 << 20)
 
@@ -68,6 +75,13 @@ GOOD = {
         {"schedule": STATIC, "monotonic": "1", "chunk": "3"},
     ),
     "priority-12": ({"OMP_MAX_TASK_PRIORITY": "12"}, {"max_task_priority": "12"}),
+    "teams-4": ({"OMP_NUM_TEAMS": "4"}, {"max_teams": "4"}),
+    "teams-limit": ({"OMP_TEAMS_THREAD_LIMIT": " 3 "}, {"teams_thread_limit": "3"}),
+    "device-2": ({"OMP_DEFAULT_DEVICE": "2"}, {"default_device": "2"}),
+    "offload-disabled": ({"OMP_TARGET_OFFLOAD": "DISABLED"}, {}),
+    "allocator-name": ({"OMP_ALLOCATOR": "omp_const_mem_alloc"}, {"allocator": "3"}),
+    "spin": ({"GOMP_SPINCOUNT": "3M"}, {}),
+    "spin-infinite": ({"GOMP_SPINCOUNT": "infinity"}, {}),
     "wait-active": ({"OMP_WAIT_POLICY": "active"}, {}),
     "wait-passive": ({"OMP_WAIT_POLICY": "PASSIVE"}, {}),
     "stack-M": ({"OMP_STACKSIZE": "40M"}, {"stack": "1"}),
@@ -85,6 +99,23 @@ GOOD_ON_WEFT = {
     "weft-stack": ({"WEFT_STACKSIZE": "40M"}, {"stack": "1"}),
     "weft-stack-spaces": ({"WEFT_STACKSIZE": " 40960 k "}, {"stack": "1"}),
     "weft-stack-wins": ({"OMP_STACKSIZE": "64K", "WEFT_STACKSIZE": "41943040b"}, {"stack": "1"}),
+    "allocator-space": ({"OMP_ALLOCATOR": "omp_low_lat_mem_space"}, {"allocator": "-1"}),
+    "allocator-traits": (
+        {"OMP_ALLOCATOR": "omp_default_mem_space:alignment=1024,pinned=false, fallback = null_fb,pool_size=4096"},
+        {"allocator": "-1", "aligned": "1", "large": "0"},
+    ),
+    "allocator-falls-back": (
+        {"OMP_ALLOCATOR": "omp_default_mem_space:pool_size=4096,fallback=allocator_fb,fb_data=omp_const_mem_alloc"},
+        {"allocator": "-1"},
+    ),
+    "threads-of-all-devices": (
+        {"OMP_NUM_THREADS_ALL": "7"},
+        {},
+    ),
+    "teams-of-all-devices": ({"OMP_NUM_TEAMS_ALL": "7"}, {"max_teams": "7"}),
+    "teams-not-of-all-devices": ({"OMP_NUM_TEAMS_ALL": "7", "OMP_NUM_TEAMS": "3"}, {"max_teams": "3"}),
+    "device-mandatory": ({"OMP_TARGET_OFFLOAD": "mandatory"}, {"default_device": "-4"}),
+    "device-mandatory-1": ({"OMP_TARGET_OFFLOAD": "mandatory", "OMP_DEFAULT_DEVICE": "1"}, {"default_device": "1"}),
     "weft-workers": ({"WEFT_NUM_WORKERS": "5"}, {}),
 }
 
@@ -101,8 +132,51 @@ BAD = {
     "OMP_WAIT_POLICY": ["lazy", ""],
     "OMP_DISPLAY_ENV": ["perhaps", "1"],
     "OMP_MAX_TASK_PRIORITY": ["-1", "high"],
+    "OMP_NUM_TEAMS": ["0", "-1", "x", ""],
+    "OMP_TEAMS_THREAD_LIMIT": ["0", "two"],
+    "OMP_DEFAULT_DEVICE": ["-1", "gpu"],
+    "OMP_TARGET_OFFLOAD": ["force", "1"],
+    "OMP_DISPLAY_AFFINITY": ["1", "maybe"],
+    "OMP_ALLOCATOR": [
+        "mine",
+        "",
+        "omp_default_mem_alloc:pinned=true",
+        "omp_default_mem_space:",
+        "omp_default_mem_space:alignment=3",
+        "omp_default_mem_space:alignment=",
+        "omp_default_mem_space:colour=red",
+        "omp_default_mem_space:pinned=true,",
+    ],
+    "OMP_PROC_BIND": ["maybe", "true,close", "close,", "false,spread", ""],
+    "OMP_PLACES": [
+        "bad",
+        "",
+        "{}",
+        "{0},",
+        "{0}:0",
+        "{0",
+        "{-1}",
+        "{0:2:-1}",
+        "{0,1},!{1}",
+        "{0:99999}",
+        "cores(0)",
+        "cores(x)",
+        "cores(1",
+        "threads 3",
+        "{0}:2:x",
+    ],
+    "GOMP_CPU_AFFINITY": ["x", "1-0", "", "0-3:0", "-1", "0;1"],
+    "GOMP_SPINCOUNT": ["many", "-1", "5q", ""],
     "WEFT_NUM_WORKERS": ["none", "0", "-2", "1000000"],
     "WEFT_STACKSIZE": ["x", "-1M", "15K", "40MM", "2T"],
+}
+
+# What this version does not use is named, unless it says that there is nothing to do.
+NOT_USED = {
+    "OMP_TOOL": {"enabled": 1, "disabled": 0, "": 0},
+    "OMP_TOOL_LIBRARIES": {"/no/such/library.so": 1, "": 0},
+    "OMP_TOOL_VERBOSE_INIT": {"stderr": 1, "disabled": 0},
+    "OMP_DEBUG": {"enabled": 1, "disabled": 0},
 }
 
 DISPLAYED = {
@@ -120,6 +194,17 @@ DISPLAYED = {
     },
     "display-schedules": {"OMP_DISPLAY_ENV": "true", "OMP_SCHEDULE": "monotonic:dynamic,3"},
     "display-static": {"OMP_DISPLAY_ENV": "true", "OMP_SCHEDULE": "static"},
+    "display-places": {"OMP_DISPLAY_ENV": "verbose", "OMP_PLACES": "{0:2},{1},{0}", "OMP_PROC_BIND": "spread,close"},
+    "display-others": {
+        "OMP_DISPLAY_ENV": "true",
+        "OMP_NUM_TEAMS": "3",
+        "OMP_TEAMS_THREAD_LIMIT": "5",
+        "OMP_DEFAULT_DEVICE": "2",
+        "OMP_MAX_TASK_PRIORITY": "9",
+        "OMP_AFFINITY_FORMAT": "%L:%n",
+        "OMP_ALLOCATOR": "omp_large_cap_mem_alloc",
+        "OMP_TARGET_OFFLOAD": "disabled",
+    },
     "display-false": {"OMP_DISPLAY_ENV": "false"},
 }
 
@@ -180,6 +265,15 @@ def check_bad(probe, variable, value):
             fail(f"{variable}={value!r}: {name} is {values.get(name)}, not the default {wanted}")
 
 
+def check_not_used(probe, variable):
+    for value, lines in NOT_USED[variable].items():
+        status, _, errors = run(probe, {variable: value})
+        if status != 0 or len(errors.splitlines()) != lines:
+            fail(f"{variable}={value}: exit status {status}, stderr {errors!r}")
+        if lines and f"{variable}={value}: " not in errors:
+            fail(f"the line does not name variable and value: {errors!r}")
+
+
 def display(errors):
     """The displayed settings as a list of (name, value)."""
     lines = errors.splitlines()
@@ -221,7 +315,7 @@ def main():
     if arguments.list:
         for name in GOOD:
             print(f"{name} stock")
-        for name in [*GOOD_ON_WEFT, *DISPLAYED, *(case[0] for case in bad_cases())]:
+        for name in [*GOOD_ON_WEFT, *DISPLAYED, *NOT_USED, *(case[0] for case in bad_cases())]:
             print(f"{name} weft")
         return
     case, probe = arguments.case, arguments.probe
@@ -232,6 +326,8 @@ def main():
         check_good(probe, *GOOD_ON_WEFT[case])
     elif case in DISPLAYED:
         check_display(probe, DISPLAYED[case])
+    elif case in NOT_USED:
+        check_not_used(probe, case)
     elif case in bad:
         check_bad(probe, *bad[case])
     else:

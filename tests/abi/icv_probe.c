@@ -42,6 +42,15 @@ static void stack(size_t bytes) {
   printf("stack=%d\n", good == 3);
 }
 
+/* Which one it is, and what of its traits shows. */
+static void allocator(void) {
+  const omp_allocator_handle_t handle = omp_get_default_allocator();
+  printf("allocator=%ld\n", handle <= omp_thread_mem_alloc ? (long)handle : -1);
+  char* block = (char*)omp_alloc(100, omp_null_allocator);
+  printf("aligned=%d\n", ((size_t)block & 1023) == 0);
+  printf("large=%d\n", omp_alloc(1 << 20, omp_null_allocator) != NULL);
+}
+
 int main(int argc, char** argv) {
   omp_sched_t kind;
   int chunk, sizes[LEVELS] = {0}, inner_max = 0;
@@ -56,6 +65,12 @@ int main(int argc, char** argv) {
   printf("monotonic=%u\n", (unsigned)kind >> 31);
   printf("chunk=%d\n", chunk);
   printf("max_task_priority=%d\n", omp_get_max_task_priority());
+  printf("max_teams=%d\n", omp_get_max_teams());
+  printf("teams_thread_limit=%d\n", omp_get_teams_thread_limit());
+  printf("default_device=%d\n", omp_get_default_device());
+  printf("proc_bind=%d\n", (int)omp_get_proc_bind());
+  printf("places=%d\n", omp_get_num_places());
+  allocator();
 #pragma omp parallel
 #pragma omp master
   inner_max = omp_get_max_threads();

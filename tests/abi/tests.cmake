@@ -65,6 +65,14 @@ weft_abi_test(task_chain C task_chain.c NO_O0 PAIRS 1_1 2_2 8_2)
 weft_abi_test(lock_old C lock_old.c PAIRS 2_2 8_8)
 weft_abi_test(parallel_wide C parallel_wide.c NO_O0)
 weft_abi_test(routines_5 C routines_5.c PAIRS 2_2 8_8)
+weft_abi_test(teams C teams.c)
+weft_abi_test(target C target.c)
+weft_abi_test(allocator C allocator.c PAIRS 1_1 2_2 8_8 64_8)
+weft_abi_test(target_teams_f Fortran target_teams.F90 PAIRS 1_1 2_2 8_8 64_8)
+weft_abi_test(target_teams_f_integer8 Fortran target_teams.F90 PAIRS 2_2 8_8 NO_O0 OPTIONS
+  $<$<COMPILE_LANGUAGE:Fortran>:-fdefault-integer-8>)
+weft_abi_test(target_offload C target_offload.c PAIRS 2_2 NO_O0)
+weft_abi_test(routines_new C routines_new.c PAIRS 2_2 8_8)
 
 # Environment variables. env_test.py knows the cases.
 abi_program(abi_icv_probe -O2 icv_probe.c)
@@ -83,20 +91,24 @@ foreach(line ${abi_env_cases})
   endif()
 endforeach()
 
+# Places. places_test.py knows the cases.
+abi_program(abi_place_probe -O2 place_probe.c)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS places_test.py)
+execute_process(COMMAND ${Python3_EXECUTABLE} ${abi_root}/places_test.py --list
+  OUTPUT_VARIABLE abi_place_cases COMMAND_ERROR_IS_FATAL ANY OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REPLACE "\n" ";" abi_place_cases "${abi_place_cases}")
+foreach(case ${abi_place_cases})
+  abi_register(abi.places.${case} 60 COMMAND
+    ${Python3_EXECUTABLE} ${abi_root}/places_test.py --probe $<TARGET_FILE:abi_place_probe> ${case})
+endforeach()
+
+abi_program(abi_place_bound -O2 place_bound.c)
+foreach(policy true close spread)
+  set(environment "OMP_PLACES={0},{1}" OMP_PROC_BIND=${policy} WEFT_NUM_WORKERS=2)
+  abi_register(abi.place_bound.${policy} 60 COMMAND abi_place_bound ENV ${environment})
+  abi_register_stock(stock.place_bound.${policy} 60 COMMAND abi_place_bound ENV ${environment})
+endforeach()
+
 # What the shared object exports and needs.
 abi_register(abi.symbols 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/symbols.py ${WEFT_STOCK_LIBGOMP} ${WEFT_DROPIN_DIR}/libgomp.so.1)
-
-# Entry points that are not there yet end the process with one line. Take a name out when it is implemented.
-abi_program(abi_not_done -O2 not_done.c)
-function(abi_not_done_test name)
-  abi_register(abi.not_done.${name} 30 COMMAND
-    ${Python3_EXECUTABLE} ${abi_root}/not_done.py $<TARGET_FILE:abi_not_done> ${name} ${ARGN}
-    ENV OMP_NUM_THREADS=4 WEFT_NUM_WORKERS=2)
-endfunction()
-foreach(name GOMP_target GOMP_target_ext GOMP_target_data GOMP_target_data_ext GOMP_target_end_data GOMP_target_update
-    GOMP_target_update_ext GOMP_target_enter_exit_data GOMP_teams GOMP_teams4 GOMP_teams_reg)
-  abi_not_done_test(${name})
-endforeach()
-abi_not_done_test(construct-target GOMP_target_ext)
-abi_not_done_test(construct-teams GOMP_teams_reg)

@@ -6,13 +6,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "base/panic.h"
 #include "core/sync/mutex.h"
+#include "faces/openmp/league.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/placement.h"
+#include "faces/openmp/places.h"
 #include "faces/openmp/team.h"
+#include "os/cpus.h"
 
 namespace weft::openmp {
 namespace {
@@ -104,16 +107,13 @@ void write_number(BoundedText& text, const Field& field, long number) {
   text.put(digits + sign, length - sign);
 }
 
-/// The CPUs the thread may run on, as `0-3,6`.
+/// The CPUs of the member's place, or those that the thread may run on, as `0-3,6`.
 std::size_t list_cpus(char* list, std::size_t size) {
   BoundedText text(list, size);
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 0;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &cpus)) continue;
+  const os::CpuSet cpus = places.in_use() ? places.sets[place_of(this_member()).place] : os::own_cpus();
+  for (int cpu = cpus.next(0); cpu < os::CpuSet::most; cpu = cpus.next(cpu + 1)) {
     const int first = cpu;
-    while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, &cpus)) ++cpu;
+    while (cpu + 1 < os::CpuSet::most && cpus.has(cpu + 1)) ++cpu;
     char range[32];
     const char* separator = text.length() == 0 ? "" : ",";
     const int length = first == cpu ? snprintf(range, sizeof range, "%s%d", separator, first)
@@ -124,7 +124,7 @@ std::size_t list_cpus(char* list, std::size_t size) {
 }
 
 void write_cpus(BoundedText& text, const Field& field) {
-  char list[CPU_SETSIZE * 4];
+  char list[os::CpuSet::most * 5];
   write_aligned(text, field, list, list_cpus(list, sizeof list));
 }
 
@@ -145,9 +145,9 @@ void write_field(BoundedText& text, const Field& field) {
   const int level = static_cast<int>(level_of(member));
   switch (field.type) {
     case 't':
-      return write_number(text, field, 0);
+      return write_number(text, field, league_number());
     case 'T':
-      return write_number(text, field, 1);
+      return write_number(text, field, league_size());
     case 'L':
       return write_number(text, field, level);
     case 'n':

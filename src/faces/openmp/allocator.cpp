@@ -8,24 +8,15 @@
 #include <new>
 
 #include "base/panic.h"
+#include "os/pages.h"
 
 namespace weft::openmp {
 namespace {
 
-// As omp.h numbers them.
-enum TraitKey : std::int32_t {
-  sync_hint = 1,
-  alignment_,
-  access,
-  pool_size,
-  fallback,
-  fallback_data,
-  pinned,
-  partition
-};
 constexpr std::uintptr_t value_default = UINTPTR_MAX;
 enum Fallback : std::uintptr_t { default_memory = 11, null_fallback, abort_fallback, allocator_fallback };
 constexpr std::uintptr_t last_memory_space = 4;
+constexpr std::uintptr_t interleaved_partition = 18;
 
 struct Allocator {
   std::size_t alignment = 1;
@@ -33,7 +24,10 @@ struct Allocator {
   std::atomic<std::size_t> used{0};
   std::uintptr_t fallback = default_memory;
   AllocatorHandle fallback_data = null_allocator;
+  os::PageWishes pages;
 
+  /// The memory comes in whole pages from the kernel, not from malloc.
+  bool in_pages() const { return pages.pinned || pages.interleaved; }
   bool reserve(std::size_t bytes) {
     if (pool_size == SIZE_MAX) return true;
     std::size_t before = used.load(std::memory_order_relaxed);
@@ -78,7 +72,8 @@ void* allocate_from(AllocatorHandle handle, std::size_t alignment, std::size_t s
   std::size_t bytes = sizeof(Header) + alignment - least_alignment;
   if (__builtin_add_overflow(bytes, size, &bytes)) return nullptr;
   if (made != nullptr && !made->reserve(bytes)) return nullptr;
-  void* memory = malloc(bytes);
+  const bool in_pages = made != nullptr && made->in_pages();
+  void* memory = in_pages ? os::map_pages(bytes, made->pages) : malloc(bytes);
   if (memory != nullptr) return lay_out(memory, alignment, {memory, size, bytes, handle});
   if (made != nullptr) made->give_back(bytes);
   return nullptr;
@@ -109,25 +104,27 @@ bool is_between(std::uintptr_t value, std::uintptr_t least, std::uintptr_t most)
 bool set_trait(Allocator& allocator, const AllocatorTrait& trait) {
   const std::uintptr_t value = trait.value;
   const bool is_default = value == value_default;
-  switch (trait.key) {
-    case sync_hint:
+  switch (static_cast<TraitKey>(trait.key)) {
+    case TraitKey::sync_hint:
       return is_default || is_between(value, 3, 6);  // contended ... private
-    case access:
+    case TraitKey::access:
       return is_default || is_between(value, 7, 10);  // all ... cgroup
-    case partition:
-      return is_default || is_between(value, 15, 18);  // environment ... interleaved
-    case pinned:
-      return is_default || value == 0;  // memory is never pinned here
-    case alignment_:
+    case TraitKey::partition:
+      allocator.pages.interleaved = value == interleaved_partition;
+      return is_default || is_between(value, 15, interleaved_partition);  // environment ... interleaved
+    case TraitKey::pinned:
+      allocator.pages.pinned = value == 1;
+      return is_default || value <= 1;
+    case TraitKey::alignment:
       if (!is_default) allocator.alignment = value;
       return is_power_of_two(allocator.alignment);
-    case pool_size:
+    case TraitKey::pool_size:
       allocator.pool_size = is_default ? SIZE_MAX : value;
       return true;
-    case fallback:
+    case TraitKey::fallback:
       allocator.fallback = is_default ? default_memory : value;
       return is_between(allocator.fallback, default_memory, allocator_fallback);
-    case fallback_data:
+    case TraitKey::fallback_data:
       allocator.fallback_data = value;
       return true;
     default:
@@ -191,8 +188,12 @@ void* reallocate(void* block, std::size_t size, AllocatorHandle handle) {
 void deallocate(void* block) {
   if (block == nullptr) return;
   const Header header = header_of(block);
-  if (Allocator* made = made_allocator(header.handle)) made->give_back(header.reserved);
-  free(header.memory);
+  Allocator* made = made_allocator(header.handle);
+  if (made != nullptr) made->give_back(header.reserved);
+  if (made != nullptr && made->in_pages())
+    os::unmap_pages(header.memory, header.reserved);
+  else
+    free(header.memory);
 }
 
 AllocatorHandle make_allocator(std::uintptr_t memory_space, int trait_count, const AllocatorTrait* traits) {

@@ -1,6 +1,6 @@
 // Memory allocators (OpenMP 5.2, section 6). Every memory space of a host is its main memory here, so
-// the predefined allocators differ in name only; those a program makes have alignment, a pool size and
-// a fallback.
+// the predefined allocators differ in name only; those a program makes have alignment, a pool size, a
+// fallback, and may be pinned or interleaved over memory nodes. The other traits are hints.
 //
 // A handle is what omp_allocator_handle_t is: a small number for a predefined allocator, else the
 // address of one that make_allocator() made.
@@ -16,6 +16,18 @@ using AllocatorHandle = std::uintptr_t;
 inline constexpr AllocatorHandle null_allocator = 0;
 inline constexpr AllocatorHandle default_allocator = 1;
 inline constexpr AllocatorHandle last_predefined_allocator = 8;
+
+// As omp.h numbers them.
+enum class TraitKey : std::int32_t {
+  sync_hint = 1,
+  alignment,
+  access,
+  pool_size,
+  fallback,
+  fallback_data,
+  pinned,
+  partition
+};
 
 /// As omp_alloctrait_t, in C and in Fortran.
 struct AllocatorTrait {

@@ -3,38 +3,103 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+
+#include "base/panic.h"
+#include "faces/openmp/member.h"
+#include "faces/openmp/task.h"
 
 namespace weft::openmp {
 namespace {
 
-bool are_host(int one, int other) { return one == host_device && other == host_device; }
+bool are_host(int one, int other) { return is_host_device(one) && is_host_device(other); }
 
-/// The dimensions from `dimension` on. Returns false if a size is too large to be counted in bytes.
-bool copy_from_dimension(char* to, const char* from, const RectangleCopy& copy, int dimension) {
+/// No size is too large to be counted in bytes.
+bool makes_sense(const RectangleCopy& copy) {
+  if (copy.dimensions < 1) return false;
+  std::size_t to_bytes = copy.element_size;
+  std::size_t from_bytes = copy.element_size;
+  for (int dimension = 1; dimension < copy.dimensions; ++dimension)
+    if (__builtin_mul_overflow(to_bytes, copy.to_sizes[dimension], &to_bytes) ||
+        __builtin_mul_overflow(from_bytes, copy.from_sizes[dimension], &from_bytes))
+      return false;
+  return true;
+}
+
+/// The dimensions from `dimension` on.
+void copy_from_dimension(char* to, const char* from, const RectangleCopy& copy, int dimension) {
   std::size_t to_stride = copy.element_size;
   std::size_t from_stride = copy.element_size;
-  for (int inner = dimension + 1; inner < copy.dimensions; ++inner)
-    if (__builtin_mul_overflow(to_stride, copy.to_sizes[inner], &to_stride) ||
-        __builtin_mul_overflow(from_stride, copy.from_sizes[inner], &from_stride))
-      return false;
+  for (int inner = dimension + 1; inner < copy.dimensions; ++inner) {
+    to_stride *= copy.to_sizes[inner];
+    from_stride *= copy.from_sizes[inner];
+  }
   to += copy.to_offsets[dimension] * to_stride;
   from += copy.from_offsets[dimension] * from_stride;
   const std::size_t count = copy.volume[dimension];
   if (dimension + 1 == copy.dimensions) {
     memcpy(to, from, count * copy.element_size);
-    return true;
+    return;
   }
   for (std::size_t index = 0; index < count; ++index)
-    if (!copy_from_dimension(to + index * to_stride, from + index * from_stride, copy, dimension + 1)) return false;
-  return true;
+    copy_from_dimension(to + index * to_stride, from + index * from_stride, copy, dimension + 1);
+}
+
+/// What a task that copies is given. The arrays of a rectangle follow it.
+struct Transfer {
+  char* to;
+  const char* from;
+  std::size_t size;
+};
+struct RectangleTransfer {
+  char* to;
+  const char* from;
+  RectangleCopy copy;
+};
+
+void transfer(void* data) {
+  const Transfer& what = *static_cast<const Transfer*>(data);
+  memcpy(what.to, what.from, what.size);
+}
+
+void transfer_rectangle(void* data) {
+  const RectangleTransfer& what = *static_cast<const RectangleTransfer*>(data);
+  copy_from_dimension(what.to, what.from, what.copy, 0);
+}
+
+void keep_rectangle(void* to, void* from) {
+  auto* what = new (to) RectangleTransfer(*static_cast<const RectangleTransfer*>(from));
+  auto* room = reinterpret_cast<std::size_t*>(what + 1);
+  RectangleCopy& copy = what->copy;
+  for (const std::size_t** array :
+       {&copy.volume, &copy.to_offsets, &copy.from_offsets, &copy.to_sizes, &copy.from_sizes}) {
+    const auto count = static_cast<std::size_t>(copy.dimensions);
+    memcpy(room, *array, count * sizeof(std::size_t));
+    *array = room;
+    room += count;
+  }
+}
+
+/// As the compiler encodes depend clauses of which all name depend objects.
+void create_task_after(TaskRequest& request, DependenceObjects after) {
+  constexpr std::size_t head = 5;
+  if (after.count <= 0 || after.objects == nullptr) return create_task(this_member(), request);
+  const auto count = static_cast<std::size_t>(after.count);
+  auto** depend = static_cast<void**>(calloc(head + count, sizeof(void*)));
+  if (depend == nullptr) base::panic("no memory for %zu dependences", count);
+  depend[1] = reinterpret_cast<void*>(count);
+  for (std::size_t index = 0; index < count; ++index) depend[head + index] = &after.objects[index];
+  request.depend = depend;
+  create_task(this_member(), request);
+  free(depend);
 }
 
 }  // namespace
 
-void* allocate_on_device(std::size_t size, int device) { return device == host_device ? malloc(size) : nullptr; }
+void* allocate_on_device(std::size_t size, int device) { return is_host_device(device) ? malloc(size) : nullptr; }
 
 void free_on_device(void* memory, int device) {
-  if (device == host_device) free(memory);
+  if (is_host_device(device)) free(memory);
 }
 
 int copy_between_devices(char* to, const char* from, std::size_t size, int to_device, int from_device) {
@@ -44,8 +109,29 @@ int copy_between_devices(char* to, const char* from, std::size_t size, int to_de
 }
 
 int copy_rectangle(char* to, const char* from, const RectangleCopy& copy, int to_device, int from_device) {
-  if (!are_host(to_device, from_device) || copy.dimensions < 1) return EINVAL;
-  return copy_from_dimension(to, from, copy, 0) ? 0 : EINVAL;
+  if (!are_host(to_device, from_device) || !makes_sense(copy)) return EINVAL;
+  copy_from_dimension(to, from, copy, 0);
+  return 0;
+}
+
+int copy_between_devices_later(char* to, const char* from, std::size_t size, int to_device, int from_device,
+                               DependenceObjects after) {
+  if (!are_host(to_device, from_device)) return EINVAL;
+  Transfer what{to, from, size};
+  TaskRequest request{transfer, &what, nullptr, sizeof what, alignof(Transfer)};
+  create_task_after(request, after);
+  return 0;
+}
+
+int copy_rectangle_later(char* to, const char* from, const RectangleCopy& copy, int to_device, int from_device,
+                         DependenceObjects after) {
+  if (!are_host(to_device, from_device) || !makes_sense(copy)) return EINVAL;
+  constexpr std::size_t arrays = 5;
+  const std::size_t bytes = arrays * static_cast<std::size_t>(copy.dimensions) * sizeof(std::size_t);
+  RectangleTransfer what{to, from, copy};
+  TaskRequest request{transfer_rectangle, &what, keep_rectangle, sizeof what + bytes, alignof(RectangleTransfer)};
+  create_task_after(request, after);
+  return 0;
 }
 
 }  // namespace weft::openmp

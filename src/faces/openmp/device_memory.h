@@ -7,6 +7,10 @@ namespace weft::openmp {
 
 inline constexpr int device_count = 0;  // besides the host
 inline constexpr int host_device = device_count;
+inline constexpr int initial_device = -1;  // omp_initial_device: the host too
+inline constexpr int invalid_device = -4;  // omp_invalid_device
+
+inline bool is_host_device(int device) { return device == host_device || device == initial_device; }
 
 /// A block of a multidimensional array to be copied into another.
 struct RectangleCopy {
@@ -26,5 +30,21 @@ void free_on_device(void* memory, int device);
 /// These return 0, or an errno value if there is no such device or an argument makes no sense.
 int copy_between_devices(char* to, const char* from, std::size_t size, int to_device, int from_device);
 int copy_rectangle(char* to, const char* from, const RectangleCopy& copy, int to_device, int from_device);
+
+/// As gcc's omp_depend_t.
+struct DependenceObject {
+  void* words[2];
+};
+/// On which an asynchronous copy depends.
+struct DependenceObjects {
+  int count;
+  DependenceObject* objects;
+};
+
+/// The same in a task. What makes no sense is found before there is one; the pieces of the rectangle are copied.
+int copy_between_devices_later(char* to, const char* from, std::size_t size, int to_device, int from_device,
+                               DependenceObjects after);
+int copy_rectangle_later(char* to, const char* from, const RectangleCopy& copy, int to_device, int from_device,
+                         DependenceObjects after);
 
 }  // namespace weft::openmp

@@ -11,9 +11,8 @@ namespace weft::openmp {
 enum class TargetOffload : std::uint8_t { default_, mandatory, disabled };
 
 struct GlobalIcv {
-  std::atomic<int> max_teams{0};                     // nteams-var; 0: no limit
-  std::atomic<int> teams_thread_limit{0};            // teams-thread-limit-var; 0: no limit
-  std::atomic<std::uintptr_t> default_allocator{1};  // def-allocator-var: omp_default_mem_alloc
+  std::atomic<int> max_teams{0};           // nteams-var; 0: no limit
+  std::atomic<int> teams_thread_limit{0};  // teams-thread-limit-var; 0: no limit
   TargetOffload target_offload = TargetOffload::default_;
   int cpu_quota = 0;  // of the process's cgroup, in CPUs; 0: none
   bool display_affinity = false;

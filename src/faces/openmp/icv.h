@@ -16,8 +16,9 @@ inline constexpr int no_thread_limit = INT32_MAX;
 
 /// Inherited by value: a task starts with what its creator had.
 struct Icv {
-  int nthreads = 1;  // nthreads-var: for the next region
-  int chunk = 0;     // run-sched-var's chunk; 0: none given
+  std::uintptr_t default_allocator = 1;  // def-allocator-var: omp_default_mem_alloc
+  int nthreads = 1;                      // nthreads-var: for the next region
+  int chunk = 0;                         // run-sched-var's chunk; 0: none given
   int thread_limit = no_thread_limit;
   int default_device = 0;
   Schedule schedule = Schedule::dynamic;  // run-sched-var; libgomp's default is dynamic,1

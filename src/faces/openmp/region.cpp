@@ -255,8 +255,11 @@ void take_members(core::Worker& worker, Team& team, bool all) {
   constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
   unsigned most = 1;
   for (;;) {
-    const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
+    core::Share::Run run =
+        team.share.claim(team.by_place ? 1 : most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
+    if (team.by_place) [[unlikely]]
+      run.first = claim_by_place(worker, team);
     const unsigned long long before = arch::ticks();
     run_members(worker, team, run);
     if (!all && core::has_local_work(worker)) return;
@@ -326,21 +329,21 @@ bool take_from_team(core::Share& share, core::Worker& worker) {
 
 // ---------------------------------------------------------------- how many
 
-std::atomic<int> threads_in_use{0};  // besides the initial ones; counted only under a thread limit
-
-void release_threads(unsigned size) {
-  if (settings.icv.thread_limit != no_thread_limit)
-    threads_in_use.fetch_sub(static_cast<int>(size) - 1, std::memory_order_relaxed);
+void release_threads(const Team& team) {
+  if (team.icv.thread_limit != no_thread_limit)
+    initial_team(*team.master.parent)
+        .threads_in_use.fetch_sub(static_cast<int>(team.size) - 1, std::memory_order_relaxed);
 }
 
-// As many more threads as the limit leaves, `wanted` at most; counted as in use.
-unsigned acquire_threads(unsigned wanted, int limit) {
-  int used = threads_in_use.load(std::memory_order_relaxed);
+// As many more threads as the limit of the contention group leaves, `wanted` at most; counted as in use.
+unsigned acquire_threads(Member& member, unsigned wanted, int limit) {
+  std::atomic<int>& in_use = initial_team(member).threads_in_use;
+  int used = in_use.load(std::memory_order_relaxed);
   int granted;
   do {
     const int left = limit - 1 - used;
     granted = left < 0 ? 0 : (static_cast<int>(wanted) < left ? static_cast<int>(wanted) : left);
-  } while (!threads_in_use.compare_exchange_weak(used, used + granted, std::memory_order_relaxed));
+  } while (!in_use.compare_exchange_weak(used, used + granted, std::memory_order_relaxed));
   return static_cast<unsigned>(granted);
 }
 
@@ -353,6 +356,40 @@ Team* new_team() {
   team->share.take = take_from_team;
   team->share.wants_help = wants_help;
   return team;
+}
+
+Team* take_team(core::Worker& worker) {
+  WorkerCache& cache = cache_of(worker);
+  Team* team = cache.free_teams;
+  if (team == nullptr) return new_team();
+  cache.free_teams = team->next;
+  return team;
+}
+
+void put_back(core::Worker& worker, Team& team) {
+  WorkerCache& cache = cache_of(worker);
+  team.next = cache.free_teams;
+  cache.free_teams = &team;
+}
+
+// A root that waits outside any region waits for nothing that could be opened inside.
+void stands_within(Team& team, const Team& outer) {
+  const bool outside = outer.level == 0 && outer.standing == Standing::root;
+  team.share.within.store(outside ? nullptr : &outer.share, std::memory_order_relaxed);
+}
+
+void become_master(core::Worker& worker, Team& team, Member& opener) {
+  Member& master = team.master;
+  master.parent = &opener;
+  master.team = &team;
+  master.number = 0;
+  master.task = &master.implicit;
+  master.implicit.icv = team.icv;
+  master.implicit.group = nullptr;
+  master.constructs = 0;
+  master.seat = nullptr;
+  master.loop = LoopPosition{};
+  become_member(*worker.current, master);
 }
 
 void clear_vacancies(Team& team, unsigned size) {
@@ -436,23 +473,16 @@ unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
     if (size > core::runtime.workers) size = core::runtime.workers;
     if (useful != 0 && size > useful) size = useful;
   }
-  if (icv.thread_limit != no_thread_limit && size > 1) size = 1 + acquire_threads(size - 1, icv.thread_limit);
+  if (icv.thread_limit != no_thread_limit && size > 1) size = 1 + acquire_threads(member, size - 1, icv.thread_limit);
   return size;
 }
 
 Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   core::Worker& worker = core::worker_here();
   Member& opener = this_member();
-  WorkerCache& cache = cache_of(worker);
-  Team* team = cache.free_teams;
-  if (team != nullptr)
-    cache.free_teams = team->next;
-  else
-    team = new_team();
-
+  Team* team = take_team(worker);
   Team& outer = *opener.team;
-  // A root that waits outside any region waits for nothing that could be opened inside.
-  team->share.within.store(outer.level == 0 ? nullptr : &outer.share, std::memory_order_relaxed);
+  stands_within(*team, outer);
   team->function = function;
   team->data = data;
   team->size = size;
@@ -467,8 +497,11 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
   team->master_unit = worker.current;
   team->seats = nullptr;
+  team->by_place = false;
+  team->standing = Standing::inner;
+  if (outer.standing == Standing::root) team->standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
-    if (outer.active_level == 0) {
+    if (team->standing == Standing::outermost) {
       team->seats = seats_for(worker, size);
       worker.active.store(true, std::memory_order_relaxed);
     }
@@ -478,17 +511,9 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
     team->vacant_words.store(0, std::memory_order_relaxed);
   }
 
-  Member& master = team->master;
-  master.parent = &opener;
-  master.team = team;
-  master.number = 0;
-  master.task = &master.implicit;
-  master.implicit.icv = team->icv;
-  master.implicit.group = nullptr;
-  master.constructs = 0;
-  master.seat = nullptr;
-  master.loop = LoopPosition{};
-  become_member(*worker.current, master);
+  become_master(worker, *team, opener);
+  if (attends_regions) [[unlikely]]
+    attend_region(*team);
   count_region(worker, team->level, size);
   return *team;
 }
@@ -539,13 +564,43 @@ void close_region() {
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
   if (team.size > 1) {
-    if (team.active_level == 1) worker.active.store(false, std::memory_order_relaxed);
-    release_threads(team.size);
+    if (team.standing == Standing::outermost) worker.active.store(false, std::memory_order_relaxed);
+    release_threads(team);
   }
   if (forked_inside) return;  // the team is a picture of the parent's
-  WorkerCache& cache = cache_of(worker);
-  team.next = cache.free_teams;
-  cache.free_teams = &team;
+  put_back(worker, team);
+}
+
+Team& open_initial_team(const Icv& icv) {
+  core::Worker& worker = core::worker_here();
+  Member& opener = this_member();
+  Team* team = take_team(worker);
+  stands_within(*team, *opener.team);
+  team->size = 1;
+  team->level = 0;
+  team->active_level = 0;
+  team->first_construct = 0;
+  team->epoch = core::runtime.epoch.load(std::memory_order_relaxed);
+  team->standing = Standing::initial;
+  team->icv = icv;
+  team->seats = nullptr;
+  team->master_unit = worker.current;
+  team->league_size = 1;
+  team->league_number = 0;
+  team->threads_in_use.store(0, std::memory_order_relaxed);
+  become_master(worker, *team, opener);
+  if (attends_regions) attend_initial_team(*team);
+  return *team;
+}
+
+void close_initial_team() {
+  Member& master = this_member();
+  Team& team = *master.team;
+  end_implicit_task(master);
+  if (master.constructs != 0) team.workshares.reset();
+  core::Worker& worker = *core::this_worker();
+  become_member(*worker.current, *master.parent);
+  if (team.epoch == core::runtime.epoch.load(std::memory_order_relaxed)) put_back(worker, team);
 }
 
 bool keep_looking(const Team& team, unsigned round) {

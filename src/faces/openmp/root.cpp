@@ -28,6 +28,7 @@ Member& make_root(core::Worker& worker) {
   member.implicit.icv = settings.icv;
   cache_of(worker).root = root;
   become_member(worker.root_unit, member);
+  if (attends_regions) attend_initial_team(team);
   return member;
 }
 

@@ -27,16 +27,29 @@ struct RegionCounters {
   std::uint64_t tasks = 0;
 };
 
+/// What OMP_DISPLAY_AFFINITY last wrote of.
+struct DisplayedTeam {
+  unsigned size = 0;
+  std::uint64_t places = 0;  // a hash of its members'
+  bool operator==(const DisplayedTeam&) const = default;
+};
+
 /// A thread of the program outside any region: member 0 of a team of its own.
 struct Root {
   Team team;
   Seats seats;
+  DisplayedTeam displayed;
 };
 
 struct WorkerCache {
   Team* free_teams = nullptr;
   Root* root = nullptr;
   RegionCounters counters;
+  // Only where there are places.
+  ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
+  bool has_home = false;
+  unsigned home = 0;    // the place that the worker belongs to
+  int klt_at_home = 0;  // the KLT that was bound there last
 };
 
 /// The unit goes on as the member.

@@ -9,8 +9,12 @@
 #include "faces/openmp/device_memory.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/icv.h"
+#include "faces/openmp/league.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/placement.h"
+#include "faces/openmp/places.h"
 #include "faces/openmp/settings.h"
+#include "faces/openmp/target.h"
 #include "faces/openmp/team.h"
 #include "os/cpus.h"
 
@@ -69,18 +73,32 @@ inline unsigned get_schedule_kind() {
 }
 inline int get_schedule_chunk() { return icv_of(this_member()).chunk; }
 
-// Affinity (section 18.3). Without OMP_PLACES there are no places.
+// Affinity (section 18.3). Where nothing is bound there are no places.
 
 inline int get_proc_bind() { return static_cast<int>(icv_of(this_member()).bind); }
-inline int get_num_places() { return 0; }
-inline int get_place_num() { return -1; }
-inline int get_place_num_procs(int) { return 0; }
-inline int get_partition_num_places() { return 0; }
+inline int get_num_places() { return static_cast<int>(places.count); }
+inline int get_place_num() { return places.in_use() ? static_cast<int>(place_of(this_member()).place) : -1; }
+inline bool is_place(int place) { return place >= 0 && place < get_num_places(); }
+inline int get_place_num_procs(int place) { return is_place(place) ? places.sets[place].count() : 0; }
+inline int get_partition_num_places() { return places.in_use() ? static_cast<int>(place_of(this_member()).count) : 0; }
+/// For C and Fortran, whose integers differ in size.
+template <class Integer>
+void get_place_proc_ids(int place, Integer* ids) {
+  if (!is_place(place)) return;
+  const os::CpuSet& cpus = places.sets[place];
+  for (int cpu = cpus.next(0); cpu < os::CpuSet::most; cpu = cpus.next(cpu + 1)) *ids++ = cpu;
+}
+template <class Integer>
+void get_partition_place_nums(Integer* numbers) {
+  if (!places.in_use()) return;
+  const MemberPlace at = place_of(this_member());
+  for (unsigned place = at.first; place != at.first + at.count; ++place) *numbers++ = static_cast<Integer>(place);
+}
 
-// Teams regions (section 18.4): outside them there is one team.
+// Teams regions (section 18.4).
 
-inline int get_num_teams() { return 1; }
-inline int get_team_num() { return 0; }
+inline int get_num_teams() { return league_size(); }
+inline int get_team_num() { return league_number(); }
 inline int get_max_teams() { return global_icv.max_teams.load(std::memory_order_relaxed); }
 inline void set_num_teams(int teams) { global_icv.max_teams = at_least(0, teams); }
 inline int get_teams_thread_limit() { return global_icv.teams_thread_limit.load(std::memory_order_relaxed); }
@@ -90,14 +108,16 @@ inline void set_teams_thread_limit(int threads) { global_icv.teams_thread_limit 
 
 inline int get_max_task_priority() { return settings.max_task_priority; }
 inline int in_final() { return openmp::in_final(this_member()); }
+inline int in_explicit_task() { return this_member().task->explicit_; }
 
 // Resources and devices (sections 18.6 and 18.7).
 
-inline int pause_resource(int, int device) { return device == host_device ? 0 : -1; }
-inline int pause_resource_all(int) { return 0; }
+/// There is nothing to give back that the next region would not take again; idle workers use no CPU.
+inline int pause_resource_all(int kind) { return kind == 1 || kind == 2 ? 0 : -1; }
+inline int pause_resource(int kind, int device) { return is_host_device(device) ? pause_resource_all(kind) : -1; }
 /// CPUs of the mask as it is now, cut by the quota: with more threads than that, some would wait.
 inline int get_num_procs() {
-  const int cpus = os::cpus_in_affinity_mask();
+  const int cpus = places.in_use() ? places.usable_cpus : os::cpus_in_affinity_mask();
   return global_icv.cpu_quota != 0 && global_icv.cpu_quota < cpus ? global_icv.cpu_quota : cpus;
 }
 inline int get_num_devices() { return device_count; }
@@ -105,13 +125,17 @@ inline int get_device_num() { return host_device; }
 inline int get_initial_device() { return host_device; }
 inline int is_initial_device() { return 1; }
 inline int get_default_device() { return icv_of(this_member()).default_device; }
-inline void set_default_device(int device) { icv_of(this_member()).default_device = at_least(0, device); }
+/// The specification's negative numbers too: omp_initial_device, omp_invalid_device.
+inline void set_default_device(int device) { icv_of(this_member()).default_device = device; }
 
-// Memory (section 18.13). def-allocator-var is one for the whole process here.
+// Memory (section 18.13). Each implicit task has a def-allocator-var, whichever explicit task asks; what that one hands
+// on to its own is a copy.
 
-inline AllocatorHandle get_default_allocator() { return global_icv.default_allocator.load(std::memory_order_relaxed); }
+inline AllocatorHandle get_default_allocator() { return this_member().implicit.icv.default_allocator; }
 inline void set_default_allocator(AllocatorHandle handle) {
-  global_icv.default_allocator = handle != null_allocator ? handle : default_allocator;
+  if (handle == null_allocator) handle = default_allocator;
+  Member& member = this_member();
+  member.implicit.icv.default_allocator = icv_of(member).default_allocator = handle;
 }
 
 // Timing (section 18.10).

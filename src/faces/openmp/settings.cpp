@@ -4,13 +4,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <strings.h>
 
 #include "base/environment.h"
 #include "base/panic.h"
 #include "core/environment.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
+#include "faces/openmp/allocator_setting.h"
 #include "faces/openmp/global_icv.h"
+#include "faces/openmp/placement.h"
+#include "faces/openmp/places.h"
 #include "faces/openmp/routines.h"
 #include "os/cpus.h"
 
@@ -35,7 +39,8 @@ struct Given {
   bool nested_value = false;
   bool max_active_levels = false;
   bool spin = false;
-  AllocatorHandle allocator = default_allocator;
+  bool bind = false;
+  bool places = false;
 };
 Given given;
 
@@ -126,6 +131,7 @@ bool read_proc_bind(ValueReader& value) {
   if (!value.at_end()) return false;
   memcpy(settings.bind_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
   settings.bind_levels = levels;
+  given.bind = true;
   settings.icv.bind = list[0];
   return true;
 }
@@ -174,14 +180,11 @@ bool read_target_offload(ValueReader& value) {
   return true;
 }
 
-bool read_allocator(ValueReader& value) {
-  for (std::uintptr_t handle = 1; handle <= last_predefined_allocator; ++handle) {
-    if (!value.take_word(allocator_name(handle))) continue;
-    if (!value.at_end()) return false;
-    global_icv.default_allocator = given.allocator = handle;
-    return true;
-  }
-  return false;
+bool read_default_allocator(ValueReader& value) {
+  AllocatorHandle handle = null_allocator;
+  if (!read_allocator(value, handle)) return false;
+  settings.icv.default_allocator = handle;
+  return true;
 }
 
 bool read_max_active_levels(ValueReader& value) {
@@ -215,6 +218,23 @@ struct Variable {
   const char* fallback;  // the default, as text
 };
 
+/// NAME_ALL speaks for every device, the host among them (OpenMP 5.2, section 21); NAME itself goes before it.
+constexpr const char all_devices[] = "_ALL";
+const char* const names_with_all[] = {
+    "OMP_NUM_THREADS", "OMP_SCHEDULE",    "OMP_DYNAMIC",   "OMP_MAX_ACTIVE_LEVELS",  "OMP_THREAD_LIMIT",
+    "OMP_STACKSIZE",   "OMP_WAIT_POLICY", "OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT",
+};
+
+void read_for_all_devices(const Variable& variable) {
+  if (getenv(variable.name) != nullptr) return;
+  for (const char* name : names_with_all) {
+    if (strcmp(name, variable.name) != 0) continue;
+    char longer[64];
+    snprintf(longer, sizeof longer, "%s%s", name, all_devices);
+    base::read_variable(longer, variable.expected, variable.fallback, variable.read);
+  }
+}
+
 char default_threads[16];
 
 // A later line wins over an earlier one that sets the same.
@@ -234,6 +254,10 @@ const Variable variables[] = {
     {"OMP_WAIT_POLICY", read_wait_policy, "active, passive or hybrid", "hybrid"},
     {"GOMP_SPINCOUNT", read_spin_count, "a number with k, m, g or t behind it, or infinite", "of OMP_WAIT_POLICY"},
     {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close and spread (64 at most)", "false"},
+    {"OMP_PLACES", [](ValueReader& value) { return given.places = read_places(value); },
+     "threads, cores, ll_caches, numa_domains or sockets, with (COUNT) or not, or a list of places as "
+     "{0:4:2},{1,3}:2:8",
+     "(threads are not bound)"},
     {"OMP_MAX_TASK_PRIORITY",
      [](ValueReader& value) { return read_number(value, settings.max_task_priority, 0, INT_MAX); },
      "an integer from 0 on", "0"},
@@ -247,7 +271,8 @@ const Variable variables[] = {
     {"OMP_TEAMS_THREAD_LIMIT",
      [](ValueReader& value) { return read_global(value, global_icv.teams_thread_limit, 1, INT_MAX); },
      "a positive integer", "(no limit)"},
-    {"OMP_ALLOCATOR", read_allocator, "the name of a predefined allocator", "omp_default_mem_alloc"},
+    {"OMP_ALLOCATOR", read_default_allocator,
+     "a predefined allocator, or a memory space as omp_default_mem_space:trait=value,...", "omp_default_mem_alloc"},
     {"OMP_TARGET_OFFLOAD", read_target_offload, "default, mandatory or disabled", "default"},
     {"OMP_DISPLAY_AFFINITY", [](ValueReader& value) { return read_boolean(value, global_icv.display_affinity); },
      a_boolean, "false"},
@@ -267,11 +292,28 @@ void read_own_variables() {
 
 /// What can be asked for, but not had in this version.
 void name_what_is_missing() {
-  if (global_icv.display_affinity)
-    base::warn("OMP_DISPLAY_AFFINITY=true: not supported by this version; use omp_display_affinity()");
-  for (const char* name : {"OMP_PLACES", "GOMP_CPU_AFFINITY"})
-    if (const char* text = getenv(name); text != nullptr && *text != '\0')
-      base::warn("%s=%s: placement is not supported by this version; threads are not bound", name, text);
+  for (const char* name : {"OMP_TOOL", "OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "OMP_DEBUG"})
+    if (const char* text = getenv(name); text != nullptr && *text != '\0' && strcasecmp(text, "disabled") != 0)
+      base::warn("%s=%s: the interfaces of tools and debuggers are not supported by this version", name, text);
+}
+
+/// OMP_PROC_BIND=false says no, whatever the others say; places alone say yes.
+void derive_places() {
+  ProcBind& bind = settings.icv.bind;
+  if (given.bind && bind == ProcBind::false_) return forget_places();
+  const char* source = "OMP_PLACES";
+  if (!given.places) {
+    source = "GOMP_CPU_AFFINITY";
+    base::read_variable(source, "CPUs, as 0 3 4-10:2", "(threads are not bound)",
+                        [](ValueReader& value) { return given.places = read_cpu_affinity(value); });
+  }
+  if (!given.places && bind == ProcBind::false_) return;
+  if (!given.places) {
+    source = "OMP_PROC_BIND";
+    use_threads_as_places();
+  }
+  keep_usable_places(source);
+  if (!given.bind && places.in_use()) bind = ProcBind::true_;
 }
 
 void derive_max_active_levels() {
@@ -342,11 +384,18 @@ void read_settings() {
   settings.icv.nthreads = routines::get_num_procs();
   settings.icv.chunk = 1;
   snprintf(default_threads, sizeof default_threads, "%d", settings.icv.nthreads);
-  for (const Variable& variable : variables)
+  for (const Variable& variable : variables) {
     base::read_variable(variable.name, variable.expected, variable.fallback, variable.read);
+    read_for_all_devices(variable);
+  }
   read_own_variables();
   if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format, strlen(format));
   name_what_is_missing();
+  derive_places();
+  attends_regions = places.in_use() || global_icv.display_affinity;
+  // There is no device but the host, so none to fall back from (OpenMP 5.2, section 21.2.7).
+  if (global_icv.target_offload == TargetOffload::mandatory && getenv("OMP_DEFAULT_DEVICE") == nullptr)
+    settings.icv.default_device = invalid_device;
   derive_max_active_levels();
   derive_spin();
 }
@@ -361,7 +410,9 @@ void display_settings(bool verbose) {
   show_num_threads();
   show_schedule();
   show_proc_bind();
-  show_text("OMP_PLACES", "");
+  fputs("  OMP_PLACES = '", stderr);
+  show_places();
+  fputs("'\n", stderr);
   show_number("OMP_STACKSIZE", settings.stack_size);
   show_text("OMP_WAIT_POLICY", wait_names[static_cast<int>(settings.wait_policy)]);
   show_number("OMP_THREAD_LIMIT", limited ? static_cast<unsigned>(icv.thread_limit) : UINT32_MAX);
@@ -371,9 +422,11 @@ void display_settings(bool verbose) {
   show_boolean("OMP_CANCELLATION", settings.cancellation);
   show_number("OMP_DEFAULT_DEVICE", static_cast<unsigned>(icv.default_device));
   show_number("OMP_MAX_TASK_PRIORITY", static_cast<unsigned>(settings.max_task_priority));
-  show_boolean("OMP_DISPLAY_AFFINITY", false);
+  show_boolean("OMP_DISPLAY_AFFINITY", global_icv.display_affinity);
   show_affinity_format();
-  show_text("OMP_ALLOCATOR", allocator_name(given.allocator));
+  const AllocatorHandle allocator = icv.default_allocator;
+  show_text("OMP_ALLOCATOR",
+            allocator <= last_predefined_allocator ? allocator_name(allocator) : getenv("OMP_ALLOCATOR"));
   show_text("OMP_TARGET_OFFLOAD", offload_names[static_cast<int>(global_icv.target_offload)]);
   if (verbose) show_verbose();
   fputs("OPENMP DISPLAY ENVIRONMENT END\n", stderr);

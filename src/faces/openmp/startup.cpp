@@ -3,9 +3,11 @@
 #include "base/panic.h"
 #include "core/identities.h"
 #include "core/runtime.h"
+#include "faces/openmp/places.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
+#include "os/cpus.h"
 
 namespace weft::openmp {
 namespace {
@@ -14,6 +16,8 @@ namespace {
   read_settings();
   core::Config config;
   config.workers = settings.workers;
+  // As many as without places: the thread that starts the runtime may be bound by then.
+  if (places.in_use() && config.workers == 0) config.workers = static_cast<unsigned>(os::usable_cpus());
   config.stack_size = settings.stack_size;
   config.stack_setting = "OMP_STACKSIZE or WEFT_STACKSIZE";
   config.spin_ns = settings.spin_ns;

@@ -15,12 +15,21 @@
 #include "core/pool/share.h"
 #include "faces/openmp/icv.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/placement.h"
 #include "faces/openmp/task_pool.h"
 #include "faces/openmp/workshare.h"
 
 namespace weft::openmp {
 
 struct Seats;
+
+/// Where a team stands among those that enclose it.
+enum class Standing : std::uint8_t {
+  root,       // a thread of the program alone, in or outside regions of size 1
+  outermost,  // opened by such a thread
+  initial,    // one thread that begins anew: a team of a league, or a target region
+  inner,      // opened within one of the last three
+};
 
 struct Team {
   // What a region opens with; written before the share is opened.
@@ -32,12 +41,24 @@ struct Team {
   unsigned active_level = 0;     // omp_get_active_level()
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
-  Icv icv;                       // with which implicit tasks start
-  Taskgroup* group = nullptr;    // around the region, for its task reductions
-  Seats* seats = nullptr;        // identities that members keep from region to region; outermost only
+  Standing standing = Standing::root;
+  bool by_place = false;   // a claim is for one member, which claim_by_place() chooses
+  Icv icv;                 // with which implicit tasks start
+  Taskgroup* group = nullptr;  // around the region, for its task reductions
+  Seats* seats = nullptr;  // identities that members keep from region to region; outermost only
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;
+  // Of a team at level 0, whose thread begins a contention group.
+  unsigned league_size = 1;    // omp_get_num_teams()
+  unsigned league_number = 0;  // omp_get_team_num()
+  // Only where regions are attended to (placement.h).
+  Placement placement;
+  bool displays = false;                 // its members' affinity
+  base::KeptArray<std::uint64_t> taken;  // by_place: which members have been claimed
+  void (*attended_function)(void*) = nullptr;
+  void* attended_data = nullptr;
+  std::atomic<int> threads_in_use{0};  // besides the initial one; counted only under a thread limit
 
   // Written by all members.
   alignas(base::cache_line) std::atomic<std::uint64_t> pending{0};  // see Pending
@@ -78,6 +99,11 @@ void start_members(Team& team);
 /// Member 0 is done: completes the region and goes back to the member that opened it.
 void close_region();
 
+/// The calling thread goes on as the only thread of a team at level 0, with these ICVs.
+Team& open_initial_team(const Icv& icv);
+/// Goes back to what it was before.
+void close_initial_team();
+
 /// How many members a region that asks for `requested` (0: the ICV) gets. `useful` bounds it where
 /// the number may be adjusted (sections); 0: no bound.
 unsigned resolve_size(Member& member, unsigned requested, unsigned useful);
@@ -88,6 +114,13 @@ void team_barrier(Member& member);
 /// has no tasks (any more).
 bool hold_open(Team& team);
 void let_close(Team& team);
+
+/// The team at level 0 around the member: the one of its root, of its league, or of its target region.
+inline Team& initial_team(Member& member) {
+  Team* team = member.team;
+  while (team->level != 0) team = team->master.parent->team;
+  return *team;
+}
 
 // What the API routines ask.
 inline unsigned team_size(const Member& member) { return member.team->size; }

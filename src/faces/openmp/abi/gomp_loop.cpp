@@ -1,6 +1,7 @@
 // GCC's entry points for the worksharing loop. The twins (long and unsigned long long, schedules,
 // combined with parallel) are made from one template each.
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_flags.h"
 #include "faces/openmp/abi/gomp_loop.h"
 #include "faces/openmp/team.h"
 
@@ -119,7 +120,8 @@ DEFINE_GENERAL(ordered_start, true)
 
 #define DEFINE_PARALLEL(name, schedule)                                                                           \
   WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first,   \
-                                             long last, long step, long chunk, unsigned) {                        \
+                                             long last, long step, long chunk, unsigned flags) {                  \
+    note_proc_bind(flags);                                                                                        \
     run_with_loop(function, data, threads, scheduled(signed_loop(first, last, step), Schedule::schedule, chunk)); \
   }
 DEFINE_PARALLEL(static, static_)
@@ -130,7 +132,8 @@ DEFINE_PARALLEL(nonmonotonic_guided, guided)
 
 #define DEFINE_PARALLEL_RUNTIME(name)                                                                           \
   WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first, \
-                                             long last, long step, unsigned) {                                  \
+                                             long last, long step, unsigned flags) {                            \
+    note_proc_bind(flags);                                                                                      \
     run_with_loop(function, data, threads, by_runtime(signed_loop(first, last, step)));                         \
   }
 DEFINE_PARALLEL_RUNTIME(runtime)

@@ -3,6 +3,7 @@
 
 #include "core/sync/mutex.h"
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_flags.h"
 #include "faces/openmp/abi/gomp_reduction.h"
 #include "faces/openmp/loop.h"
 #include "faces/openmp/team.h"
@@ -54,7 +55,8 @@ bool first_at_single(Member& member) {
 
 using namespace weft::openmp;
 
-WEFT_EXPORT void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned) {
+WEFT_EXPORT void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags) {
+  note_proc_bind(flags);
   open_region(resolve_size(this_member(), threads, 0), function, data);
   function(data);
   close_region();
@@ -67,7 +69,8 @@ WEFT_EXPORT void GOMP_parallel_start(void (*function)(void*), void* data, unsign
 WEFT_EXPORT void GOMP_parallel_end() { close_region(); }
 
 WEFT_EXPORT void GOMP_parallel_sections(void (*function)(void*), void* data, unsigned threads, unsigned count,
-                                        unsigned) {
+                                        unsigned flags) {
+  note_proc_bind(flags);
   open_with_sections(function, data, threads, count);
   function(data);
   close_region();

@@ -43,9 +43,8 @@ WEFT_EXPORT int omp_pause_resource(int kind, int device) { return routines::paus
 WEFT_EXPORT int omp_pause_resource_all(int kind) { return routines::pause_resource_all(kind); }
 WEFT_EXPORT void omp_display_env(int verbose) { display_settings(verbose != 0); }
 
-// Section 18.3: there are no places, so there is nothing to write.
-WEFT_EXPORT void omp_get_place_proc_ids(int, int*) {}
-WEFT_EXPORT void omp_get_partition_place_nums(int*) {}
+WEFT_EXPORT void omp_get_place_proc_ids(int place, int* ids) { routines::get_place_proc_ids(place, ids); }
+WEFT_EXPORT void omp_get_partition_place_nums(int* numbers) { routines::get_partition_place_nums(numbers); }
 
 WEFT_EXPORT void omp_set_affinity_format(const char* format) { set_affinity_format(format, strlen(format)); }
 WEFT_EXPORT std::size_t omp_get_affinity_format(char* buffer, std::size_t size) {
@@ -139,7 +138,13 @@ WEFT_EXPORT void GOMP_free(void* block, AllocatorHandle) { deallocate(block); }
 
 WEFT_EXPORT void* omp_target_alloc(std::size_t size, int device) { return allocate_on_device(size, device); }
 WEFT_EXPORT void omp_target_free(void* memory, int device) { free_on_device(memory, device); }
-WEFT_EXPORT int omp_target_is_present(const void*, int device) { return device == host_device ? 1 : 0; }
+WEFT_EXPORT int omp_target_is_present(const void*, int device) { return is_host_device(device) ? 1 : 0; }
+WEFT_EXPORT int omp_target_is_accessible(const void*, std::size_t, int device) {
+  return is_host_device(device) ? 1 : 0;
+}
+WEFT_EXPORT void* omp_get_mapped_ptr(const void* address, int device) {
+  return is_host_device(device) ? const_cast<void*>(address) : nullptr;
+}
 WEFT_EXPORT int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) {
   return EINVAL;  // only memory of another device can be associated
 }
@@ -156,6 +161,22 @@ WEFT_EXPORT int omp_target_memcpy_rect(void* to, const void* from, std::size_t e
   if (to == nullptr && from == nullptr) return INT_MAX;  // asks how many dimensions are supported
   const RectangleCopy copy{element_size, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes};
   return copy_rectangle(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device);
+}
+WEFT_EXPORT int omp_target_memcpy_async(void* to, const void* from, std::size_t size, std::size_t to_offset,
+                                        std::size_t from_offset, int to_device, int from_device, int count,
+                                        DependenceObject* objects) {
+  return copy_between_devices_later(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
+                                    size, to_device, from_device, {count, objects});
+}
+WEFT_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element_size, int dimensions,
+                                             const std::size_t* volume, const std::size_t* to_offsets,
+                                             const std::size_t* from_offsets, const std::size_t* to_sizes,
+                                             const std::size_t* from_sizes, int to_device, int from_device, int count,
+                                             DependenceObject* objects) {
+  if (to == nullptr && from == nullptr) return INT_MAX;
+  const RectangleCopy copy{element_size, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes};
+  return copy_rectangle_later(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device,
+                              {count, objects});
 }
 
 }  // namespace weft::openmp

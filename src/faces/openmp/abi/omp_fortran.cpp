@@ -66,11 +66,14 @@ WEFT_EXPORT std::int32_t omp_pause_resource_all_(const std::int32_t* kind) {
 WEFT_EXPORT void omp_display_env_(const std::int32_t* verbose) { display_settings(*verbose != 0); }
 WEFT_EXPORT void omp_display_env_8_(const std::int64_t* verbose) { display_settings(*verbose != 0); }
 
-// There are no places, so there is nothing to write.
-WEFT_EXPORT void omp_get_place_proc_ids_(const std::int32_t*, std::int32_t*) {}
-WEFT_EXPORT void omp_get_place_proc_ids_8_(const std::int64_t*, std::int64_t*) {}
-WEFT_EXPORT void omp_get_partition_place_nums_(std::int32_t*) {}
-WEFT_EXPORT void omp_get_partition_place_nums_8_(std::int64_t*) {}
+WEFT_EXPORT void omp_get_place_proc_ids_(const std::int32_t* place, std::int32_t* ids) {
+  routines::get_place_proc_ids(*place, ids);
+}
+WEFT_EXPORT void omp_get_place_proc_ids_8_(const std::int64_t* place, std::int64_t* ids) {
+  routines::get_place_proc_ids(to_int(*place), ids);
+}
+WEFT_EXPORT void omp_get_partition_place_nums_(std::int32_t* numbers) { routines::get_partition_place_nums(numbers); }
+WEFT_EXPORT void omp_get_partition_place_nums_8_(std::int64_t* numbers) { routines::get_partition_place_nums(numbers); }
 
 WEFT_EXPORT void omp_set_affinity_format_(const char* format, std::size_t length) {
   set_affinity_format(format, length);

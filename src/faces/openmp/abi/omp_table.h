@@ -26,6 +26,7 @@
   X(get_teams_thread_limit)      \
   X(get_max_task_priority)       \
   X(in_final)                    \
+  X(in_explicit_task)            \
   X(get_num_procs)               \
   X(get_num_devices)             \
   X(get_device_num)              \

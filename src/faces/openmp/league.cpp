@@ -1,0 +1,76 @@
+// A league is a region whose members are initial threads: each of them opens a team at level 0 for
+// itself, runs the construct's body in it, and closes it. So teams run at the same time on whatever
+// workers are free, and all that a region's end waits for is that its members have returned. What a
+// team's threads ask about their surroundings ends at its level 0 and never sees the region around.
+//
+// The threads of parallel regions inside a team have no identities of their own from one region to
+// the next (that would be teams x threads of them): threadprivate variables do not persist there.
+#include "faces/openmp/league.h"
+
+#include "core/pool/share.h"
+#include "faces/openmp/global_icv.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+struct League {
+  void (*function)(void*);
+  void* data;
+  unsigned size;
+  Icv icv;  // of every team's initial task
+};
+
+unsigned size_for(const LeagueRequest& request) {
+  unsigned size = request.most != 0 ? request.most : request.fewest;
+  if (size == 0) size = static_cast<unsigned>(global_icv.max_teams.load(std::memory_order_relaxed));
+  if (size == 0) size = request.unsaid;
+  return size < core::Share::most ? size : core::Share::most;
+}
+
+void limit_threads(Icv& icv, unsigned clause) {
+  unsigned limit = clause;
+  if (limit == 0) limit = static_cast<unsigned>(global_icv.teams_thread_limit.load(std::memory_order_relaxed));
+  if (limit != 0)
+    icv.thread_limit = limit > static_cast<unsigned>(no_thread_limit) ? no_thread_limit : static_cast<int>(limit);
+}
+
+void run_team(void* argument) {
+  const League& league = *static_cast<const League*>(argument);
+  const unsigned number = this_member().number;
+  Team& team = open_initial_team(league.icv);
+  team.league_size = league.size;
+  team.league_number = number;
+  league.function(league.data);
+  close_initial_team();
+}
+
+}  // namespace
+
+void run_league(const LeagueRequest& request, void (*function)(void*), void* data) {
+  League league{function, data, size_for(request), icv_of(this_member())};
+  limit_threads(league.icv, request.thread_limit);
+  open_region(league.size, run_team, &league);
+  run_team(&league);
+  close_region();
+}
+
+void begin_league_here(const LeagueRequest& request) {
+  Member& member = this_member();
+  Team& team = initial_team(member);
+  team.league_size = size_for(request);
+  team.league_number = 0;
+  if (request.thread_limit != 0) limit_threads(icv_of(member), request.thread_limit);
+}
+
+bool next_team_here() {
+  Team& team = initial_team(this_member());
+  if (team.league_number + 1 >= team.league_size) return false;
+  ++team.league_number;
+  return true;
+}
+
+int league_size() { return static_cast<int>(initial_team(this_member()).league_size); }
+int league_number() { return static_cast<int>(initial_team(this_member()).league_number); }
+
+}  // namespace weft::openmp

@@ -1,0 +1,52 @@
+// Which place each member of a team has (OpenMP 5.2, section 10.1.3), and who starts it. All of it is
+// off, and region.cpp asks for it with one branch per region, unless there are places or
+// OMP_DISPLAY_AFFINITY is true.
+#pragma once
+
+#include <cstdint>
+
+#include "faces/openmp/icv.h"
+
+namespace weft::core {
+struct Worker;
+}
+
+namespace weft::openmp {
+
+struct Team;
+struct Member;
+
+/// How the members of a team are placed.
+struct Placement {
+  ProcBind policy = ProcBind::primary;
+  unsigned first = 0;  // the place partition of the thread that opened the region: [first, first + count)
+  unsigned count = 1;
+  unsigned place = 0;  // where that thread is
+};
+
+/// The place of a member, and the place partition that its own regions are placed in.
+struct MemberPlace {
+  unsigned place;
+  unsigned first;
+  unsigned count;
+};
+
+MemberPlace place_in(const Placement& placement, unsigned size, unsigned number);
+MemberPlace place_of(const Member& member);
+
+/// There are places, or something is to be displayed; set when the library is loaded.
+extern bool attends_regions;
+
+/// What a proc_bind clause says of the region that the calling thread opens next.
+void push_proc_bind(unsigned policy);
+
+/// A region has been prepared, and its master has become member 0.
+void attend_region(Team& team);
+/// A team at level 0 begins.
+void attend_initial_team(Team& team);
+
+/// The calling worker has claimed a member of a team that is started by place: says which, one of the worker's own
+/// place if there is one left.
+unsigned claim_by_place(core::Worker& worker, Team& team);
+
+}  // namespace weft::openmp

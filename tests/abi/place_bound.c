@@ -1,0 +1,48 @@
+/* Members that all run at once are each on the CPUs of their place, unless the machine is so busy that a worker comes
+ * too late and another starts its member; so is the thread that opens regions, before and
+ * after. Run with OMP_PLACES={0},{1} and as many workers as places. */
+#include "check.h"
+
+#include <sched.h>
+
+static int is_in_place(void) {
+  cpu_set_t mask;
+  int ids[CPU_SETSIZE];
+  const int place = omp_get_place_num(), count = omp_get_place_num_procs(place);
+  if (place < 0 || sched_getaffinity(0, sizeof mask, &mask) != 0 || CPU_COUNT(&mask) != count) return 0;
+  omp_get_place_proc_ids(place, ids);
+  for (int i = 0; i < count; ++i)
+    if (!CPU_ISSET(ids[i], &mask)) return 0;
+  return CPU_ISSET(sched_getcpu(), &mask);
+}
+
+/* Whether both were. */
+static int all_at_once(void) {
+  int arrived = 0, in_place = 0;
+#pragma omp parallel num_threads(2)
+  {
+    check_add(&arrived, 1);
+    while (check_load(&arrived) < 2) check_work(10);
+    CHECK_EQ(omp_get_place_num(), omp_get_thread_num());
+    check_add(&in_place, is_in_place());
+  }
+  return in_place == 2;
+}
+
+int main(void) {
+  cpu_set_t mask;
+  check_runtime();
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0 || !CPU_ISSET(0, &mask) || !CPU_ISSET(1, &mask)) {
+    puts("not run: CPUs 0 and 1 are not both usable");
+    return 0;
+  }
+  CHECK_EQ(omp_get_num_places(), 2);
+  CHECK(omp_get_proc_bind() != omp_proc_bind_false);
+  int good = 0;
+  for (int again = 0; again < 200; ++again) good += all_at_once();
+  CHECK_GE(good, 100);
+  CHECK_EQ(omp_get_place_num(), 0);
+  CHECK(is_in_place());
+  CHECK_EQ(omp_get_num_procs(), CPU_COUNT(&mask)); /* those of the process, not of the place */
+  return check_failures != 0;
+}

@@ -1,0 +1,71 @@
+/* OMP_TARGET_OFFLOAD and OMP_DEFAULT_DEVICE: the program runs itself once for each case. */
+#include "check.h"
+
+#include <sys/wait.h>
+
+static int run_construct(const char* what) {
+  int ran = 0;
+  if (strcmp(what, "plain") == 0) {
+#pragma omp target map(tofrom : ran)
+    ran = 1;
+  } else if (strcmp(what, "data") == 0) {
+#pragma omp target data map(tofrom : ran)
+    ran = 1;
+  } else if (strcmp(what, "if") == 0) {
+#pragma omp target if (what[0] == 'x') map(tofrom : ran)
+    ran = 1;
+  } else {
+    const int device = atoi(what);
+#pragma omp target device(device) map(tofrom : ran)
+    ran = 1;
+  }
+  printf("ran %d\n", ran);
+  return ran ? 0 : 9;
+}
+
+static int expect(const char* program, const char* environment, const char* what, int status) {
+  char command[1024], line[256] = "";
+  snprintf(command, sizeof command, "%s %s %s 2>&1", environment, program, what);
+  FILE* output = popen(command, "r");
+  if (output == NULL) return 1;
+  int lines = 0;
+  char next[256];
+  while (fgets(next, sizeof next, output) != NULL)
+    if (next[0] != '\n') {
+      memcpy(line, next, sizeof line);
+      ++lines;
+    }
+  const int ended = pclose(output);
+  const int got = WIFEXITED(ended) ? WEXITSTATUS(ended) : 1000;
+  const int good = got == status && lines == 1 && (status == 0) == (strcmp(line, "ran 1\n") == 0) &&
+                   (status == 0 || strstr(line, "MANDATORY") || strstr(line, "mandatory") || strstr(line, "invalid"));
+  if (!good) fprintf(stderr, "%s %s: exit status %d, %d lines, the last: %s\n", environment, what, got, lines, line);
+  return good ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+  check_runtime();
+  if (argc > 1) return run_construct(argv[1]);
+  const int weft = getenv("CHECK_RUNTIME") != NULL;
+  int wrong = 0;
+  for (int i = 0; i < 3; ++i) {
+    static const char* const kinds[] = {"", "OMP_TARGET_OFFLOAD=default", "OMP_TARGET_OFFLOAD=DISABLED"};
+    wrong += expect(argv[0], kinds[i], "plain", 0);
+    wrong += expect(argv[0], kinds[i], "data", 0);
+    wrong += expect(argv[0], kinds[i], "0", 0);
+    wrong += expect(argv[0], kinds[i], "7", 0);
+  }
+  static const char mandatory[] = "OMP_TARGET_OFFLOAD=mandatory";
+  wrong += expect(argv[0], mandatory, "7", 1);
+  wrong += expect(argv[0], mandatory, "if", 0);
+  wrong += expect(argv[0], "OMP_DEFAULT_DEVICE=3", "plain", 0);
+  wrong += expect(argv[0], "OMP_TARGET_OFFLOAD=mandatory OMP_DEFAULT_DEVICE=3", "plain", 1);
+  wrong += expect(argv[0], mandatory, "0", 0);
+  if (weft) { /* libgomp 12 keeps to OpenMP 5.1, in which the default device is 0, here the host, also then */
+    wrong += expect(argv[0], mandatory, "plain", 1);
+    wrong += expect(argv[0], mandatory, "data", 1);
+    wrong += expect(argv[0], "OMP_TARGET_OFFLOAD=mandatory OMP_DEFAULT_DEVICE=0", "plain", 0);
+    wrong += expect(argv[0], "", "-4", 1);
+  }
+  return wrong != 0;
+}
