@@ -131,6 +131,8 @@ def find_obstacles(path: Path, elf: Elf) -> list[Obstacle]:
         obstacles.append(Obstacle(f"its loader is musl's ({elf.interpreter}): weft needs glibc", foreign=True))
     if has_static_libgomp(elf):
         obstacles.append(Obstacle("it contains a static libgomp, whose code comes before any library's"))
+    if has_static_libomp(elf):
+        obstacles.append(Obstacle("it contains a static libomp, whose code comes before any library's"))
     return obstacles + find_privileges(path)
 
 
@@ -140,6 +142,10 @@ def has_static_libgomp(elf: Elf) -> bool:
     if elf.has_symbols:
         return elf.defines("GOMP_parallel")
     return all(elf.contains(trace) for trace in LIBGOMP_TRACES)
+
+
+def has_static_libomp(elf: Elf) -> bool:
+    return not elf.is_library and elf.defines("__kmpc_fork_call")
 
 
 def find_privileges(path: Path) -> list[Obstacle]:

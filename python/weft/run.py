@@ -27,8 +27,8 @@ from weft.program import (
 HELP = """\
 Usage: weft run [OPTIONS] [--] PROGRAM [ARGS]...
 
-Runs PROGRAM on weft's OpenMP runtime instead of the one it was built for (GCC's libgomp). PROGRAM is not changed:
-it keeps its arguments, input, output, signals and exit status.
+Runs PROGRAM on weft's OpenMP runtime instead of the one it was built for (GCC's libgomp, LLVM's libomp or Intel's
+libiomp5). PROGRAM is not changed: it keeps its arguments, input, output, signals and exit status.
 
 Options:
   --report       At exit, print on standard error what the runtime did.
@@ -46,7 +46,6 @@ Examples:
 """
 
 USAGE_ERROR, WEFT_ERROR = 2, 125
-LLVM_RUNTIME = re.compile(r"lib(omp|iomp5)\b.*\.so")
 
 
 class UsageError(Exception):
@@ -126,8 +125,9 @@ def loader_folder() -> Path:
 def environment_for(options: Options) -> dict[str, str]:
     """The caller's environment with weft put before the stock runtime.
 
-    Both variables are needed: LD_LIBRARY_PATH answers whoever asks for libgomp.so.1, and LD_PRELOAD comes before
-    the copies that Python wheels carry under names of their own.
+    Both variables are needed: LD_LIBRARY_PATH answers whoever asks for libgomp.so.1, libomp.so.5 or libiomp5.so, which
+    are one file here, so that the loader maps it once. LD_PRELOAD comes before the copies that Python wheels carry
+    under names of their own, and before a runtime that a program's DT_RPATH names: that one is loaded, and unused.
     """
     environment = dict(os.environ)
     if "LC_CTYPE" in environment and not was_set_at_start("LC_CTYPE"):
@@ -158,9 +158,6 @@ def unreached(image: Image) -> tuple[list[str], bool]:
         obstacles = [obstacle for obstacle in find_obstacles(image.path, image.elf) if obstacle.applies]
         reasons = [obstacle.reason for obstacle in obstacles]
         foreign = any(obstacle.foreign for obstacle in obstacles)
-        for library in image.elf.needed:
-            if LLVM_RUNTIME.match(library):
-                reasons.append(f"it uses LLVM's OpenMP runtime ({library}): this version of weft speaks GCC's ABI only")
     except (ElfError, OSError) as error:
         return [str(error)], False
     return reasons, foreign

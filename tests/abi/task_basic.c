@@ -130,7 +130,7 @@ static void firstprivate_payloads(void) {
 }
 
 static void orphaned(int* done, int n) {
-#pragma omp task shared(done)
+#pragma omp task firstprivate(done)
   check_add(done, 1);
   if (n > 1) orphaned(done, n - 1);
 }

@@ -7,7 +7,7 @@ static void tree(int depth, int* count) {
   check_add(count, 1);
   if (depth == 0) return;
   for (int i = 0; i < 2; ++i) {
-#pragma omp task shared(count)
+#pragma omp task firstprivate(count)
     tree(depth - 1, count);
   }
   if (depth % 2 == 1) {

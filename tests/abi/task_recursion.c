@@ -25,7 +25,7 @@ static void queens(int n, int column, const char* rows, int* solutions) {
   }
   for (int row = 0; row < n; ++row) {
     if (!safe(rows, column, row)) continue;
-#pragma omp task shared(solutions) firstprivate(row, column, n)
+#pragma omp task firstprivate(solutions, row, column, n)
     {
       char mine[16];
       memcpy(mine, rows, (size_t)column);
@@ -39,7 +39,7 @@ static void queens(int n, int column, const char* rows, int* solutions) {
 static void nest(int depth, int* count) {
   check_add(count, 1);
   if (depth == 0) return;
-#pragma omp task shared(count)
+#pragma omp task firstprivate(count)
   nest(depth - 1, count);
   if (depth % 2 == 0) {
 #pragma omp taskwait

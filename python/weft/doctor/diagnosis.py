@@ -8,7 +8,7 @@ from pathlib import Path
 from weft.doctor.libraries import loaded_libraries
 from weft.doctor.runtimes import Kind, Runtime, recognise
 from weft.elf import Elf, ElfError
-from weft.program import Image, ProgramError, find_image, find_obstacles, find_program, has_static_libgomp, is_file
+from weft.program import Image, ProgramError, find_image, find_obstacles, find_program, has_static_libgomp, has_static_libomp, is_file
 
 
 class SubjectError(Exception):
@@ -143,6 +143,6 @@ def built_in(elf: Elf, path: Path) -> list[Runtime]:
     runtimes: list[Runtime] = []
     if has_static_libgomp(elf):
         runtimes.append(Runtime(Kind.GCC_STATIC, path))
-    if not elf.is_library and elf.defines("__kmpc_fork_call"):
-        runtimes.append(Runtime(Kind.LLVM, path))
+    if has_static_libomp(elf):
+        runtimes.append(Runtime(Kind.LLVM_STATIC, path))
     return runtimes

@@ -11,6 +11,7 @@ from weft.program import LIBGOMP_TRACES
 
 WEFT_TRACE = b"WEFT_NUM_WORKERS\0"
 GCC_NAME = "libgomp.so.1"
+LLVM_NAMES = ("libomp.so.5", "libomp.so", "libiomp5.so")
 
 
 class Kind(Enum):
@@ -20,6 +21,8 @@ class Kind(Enum):
     GCC_STATIC = "GCC (static libgomp)"
     LLVM = "LLVM (libomp)"
     INTEL = "Intel (libiomp5)"
+    LLVM_COPY = "LLVM (a copy of libomp)"
+    LLVM_STATIC = "LLVM (static libomp)"
 
 
 ANSWERS = {
@@ -27,8 +30,10 @@ ANSWERS = {
     Kind.GCC: (True, "yes"),
     Kind.GCC_COPY: (True, "yes, by LD_PRELOAD: its name is not the stock one"),
     Kind.GCC_STATIC: (False, "no: its code comes before any library's"),
-    Kind.LLVM: (False, "no: this version of weft speaks GCC's ABI only"),
-    Kind.INTEL: (False, "no: this version of weft speaks GCC's ABI only"),
+    Kind.LLVM: (True, "yes"),
+    Kind.INTEL: (True, "yes"),
+    Kind.LLVM_COPY: (True, "yes, by LD_PRELOAD: its name is not the stock one"),
+    Kind.LLVM_STATIC: (False, "no: its code comes before any library's"),
 }
 
 
@@ -65,6 +70,8 @@ def kind_of(elf: Elf, name: str) -> Kind | None:
     if elf.exports("GOMP_parallel") and elf.contains(WEFT_TRACE):
         return Kind.WEFT
     if elf.exports("__kmpc_fork_call"):
+        if not any(known in (name, elf.soname) for known in LLVM_NAMES):
+            return Kind.LLVM_COPY
         return Kind.INTEL if "iomp5" in name else Kind.LLVM
     if elf.exports("GOMP_parallel"):
         return Kind.GCC if GCC_NAME in (name, elf.soname) else Kind.GCC_COPY

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/panic.h"
+#include "faces/openmp/dependence.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/task.h"
 
@@ -80,18 +81,9 @@ void keep_rectangle(void* to, void* from) {
   }
 }
 
-/// As the compiler encodes depend clauses of which all name depend objects.
-void create_task_after(TaskRequest& request, DependenceObjects after) {
-  constexpr std::size_t head = 5;
-  if (after.count <= 0 || after.objects == nullptr) return create_task(this_member(), request);
-  const auto count = static_cast<std::size_t>(after.count);
-  auto** depend = static_cast<void**>(calloc(head + count, sizeof(void*)));
-  if (depend == nullptr) base::panic("no memory for %zu dependences", count);
-  depend[1] = reinterpret_cast<void*>(count);
-  for (std::size_t index = 0; index < count; ++index) depend[head + index] = &after.objects[index];
-  request.depend = depend;
+void create_task_after(TaskRequest& request, const DependenceList& after) {
+  if (after.count != 0) request.depend = &after;
   create_task(this_member(), request);
-  free(depend);
 }
 
 }  // namespace
@@ -115,7 +107,7 @@ int copy_rectangle(char* to, const char* from, const RectangleCopy& copy, int to
 }
 
 int copy_between_devices_later(char* to, const char* from, std::size_t size, int to_device, int from_device,
-                               DependenceObjects after) {
+                               const DependenceList& after) {
   if (!are_host(to_device, from_device)) return EINVAL;
   Transfer what{to, from, size};
   TaskRequest request{transfer, &what, nullptr, sizeof what, alignof(Transfer)};
@@ -124,7 +116,7 @@ int copy_between_devices_later(char* to, const char* from, std::size_t size, int
 }
 
 int copy_rectangle_later(char* to, const char* from, const RectangleCopy& copy, int to_device, int from_device,
-                         DependenceObjects after) {
+                         const DependenceList& after) {
   if (!are_host(to_device, from_device) || !makes_sense(copy)) return EINVAL;
   constexpr std::size_t arrays = 5;
   const std::size_t bytes = arrays * static_cast<std::size_t>(copy.dimensions) * sizeof(std::size_t);

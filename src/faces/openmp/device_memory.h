@@ -5,6 +5,8 @@
 
 namespace weft::openmp {
 
+struct DependenceList;
+
 inline constexpr int device_count = 0;  // besides the host
 inline constexpr int host_device = device_count;
 inline constexpr int initial_device = -1;  // omp_initial_device: the host too
@@ -31,20 +33,10 @@ void free_on_device(void* memory, int device);
 int copy_between_devices(char* to, const char* from, std::size_t size, int to_device, int from_device);
 int copy_rectangle(char* to, const char* from, const RectangleCopy& copy, int to_device, int from_device);
 
-/// As gcc's omp_depend_t.
-struct DependenceObject {
-  void* words[2];
-};
-/// On which an asynchronous copy depends.
-struct DependenceObjects {
-  int count;
-  DependenceObject* objects;
-};
-
 /// The same in a task. What makes no sense is found before there is one; the pieces of the rectangle are copied.
 int copy_between_devices_later(char* to, const char* from, std::size_t size, int to_device, int from_device,
-                               DependenceObjects after);
+                               const DependenceList& after);
 int copy_rectangle_later(char* to, const char* from, const RectangleCopy& copy, int to_device, int from_device,
-                         DependenceObjects after);
+                         const DependenceList& after);
 
 }  // namespace weft::openmp

@@ -49,8 +49,7 @@ void prepare_doacross(Workshare& shared, const Iterations& iterations) {
   shared.extents = extents;
 }
 
-void post_iteration(Member& member, std::uint64_t row, std::uint64_t column) {
-  Workshare& shared = *member.loop.shared;
+void post_iteration(Workshare& shared, std::uint64_t row, std::uint64_t column) {
   if (row >= shared.rows) return;  // a cancelled region's empty loop has none
   if (shared.columns == 1)
     word_of(shared, row).fetch_or(std::uint64_t{1} << (row % bits), std::memory_order_seq_cst);
@@ -59,8 +58,7 @@ void post_iteration(Member& member, std::uint64_t row, std::uint64_t column) {
   if (shared.turn_waiters.load(std::memory_order_seq_cst) != 0) core::unpark(waiting_place(shared, row));
 }
 
-void wait_for_iteration(Member& member, std::uint64_t row, std::uint64_t column) {
-  Workshare& shared = *member.loop.shared;
+void wait_for_iteration(const Member& member, Workshare& shared, std::uint64_t row, std::uint64_t column) {
   if (row >= shared.rows) return;
   const Awaited awaited{member.team, &shared, row, column};
   for (unsigned round = 0; not_posted(&awaited); ++round) {

@@ -37,9 +37,9 @@ std::uint64_t column_of(const Workshare& shared, Index index) {
 }
 
 /// ordered depend(source): the iteration is through.
-void post_iteration(Member& member, std::uint64_t row, std::uint64_t column);
+void post_iteration(Workshare& shared, std::uint64_t row, std::uint64_t column);
 
 /// ordered depend(sink): waits until it is. Returns at once if the loop has no such row, or its region is cancelled.
-void wait_for_iteration(Member& member, std::uint64_t row, std::uint64_t column);
+void wait_for_iteration(const Member& member, Workshare& shared, std::uint64_t row, std::uint64_t column);
 
 }  // namespace weft::openmp

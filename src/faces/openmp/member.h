@@ -10,6 +10,7 @@
 
 #include "core/scheduler.h"
 #include "faces/openmp/icv.h"
+#include "faces/openmp/league.h"
 #include "faces/openmp/task.h"
 
 namespace weft::openmp {
@@ -26,6 +27,15 @@ struct LoopPosition {
   bool ordered = false;               // the chunk's turn must be passed on
 };
 
+/// Clauses that the compiler states before the region that they are for: the next one, and no other.
+struct PushedClauses {
+  unsigned threads = 0;           // num_threads; 0: not stated
+  bool strict = false;            // fewer are an error, or worth a line
+  bool fatal = false;             // which of the two
+  const char* message = nullptr;  // of that line
+  LeagueRequest league;
+};
+
 struct Member {
   Task* task = nullptr;          // the one it executes: &implicit, or an explicit one
   Team* team = nullptr;          // nullptr: outside any region
@@ -34,6 +44,8 @@ struct Member {
   std::uint64_t constructs = 0;  // worksharing constructs met so far; names the next one's slot
   TaskSeat* seat = nullptr;      // once tasks are used in the team
   LoopPosition loop;
+  Workshare* doacross = nullptr;  // of a loop that the compiler shares out by itself
+  PushedClauses pushed;
   Task implicit;
 };
 

@@ -534,26 +534,34 @@ Team& open_region(unsigned size, void (*function)(void*), void* data) {
   return team;
 }
 
+namespace {
+
+void wait_for_members_and_tasks(Team& team, Member& master) {
+  core::Worker& worker = *core::this_worker();
+  if (team.share.left() != 0) {
+    keep_own_identity_while_members_run(worker, team);
+    take_members(worker, team, true);
+  }
+  bool used_tasks = false;
+  do {  // again where the last members to end were the first to make tasks
+    if (team.tasks.used.load(std::memory_order_acquire)) {
+      used_tasks = true;
+      end_tasks(team, master);
+    }
+    wait_for_members(team);
+  } while (team.tasks.used.load(std::memory_order_acquire));
+  if (used_tasks) close_pool(team.tasks);
+  core::unpublish(team.share);
+}
+
+}  // namespace
+
 void close_region() {
   Member& master = this_member();
   Team& team = *master.team;
   const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
   if ((team.size > 1 || team.tasks.used.load(std::memory_order_relaxed)) && !forked_inside) {
-    core::Worker& worker = *core::this_worker();
-    if (team.share.left() != 0) {
-      keep_own_identity_while_members_run(worker, team);
-      take_members(worker, team, true);
-    }
-    bool used_tasks = false;
-    do {  // again where the last members to end were the first to make tasks
-      if (team.tasks.used.load(std::memory_order_acquire)) {
-        used_tasks = true;
-        end_tasks(team, master);
-      }
-      wait_for_members(team);
-    } while (team.tasks.used.load(std::memory_order_acquire));
-    if (used_tasks) close_pool(team.tasks);
-    core::unpublish(team.share);
+    wait_for_members_and_tasks(team, master);
   }
   end_implicit_task(master);
   const bool cancelled = team.cancelled.load(std::memory_order_relaxed);
@@ -596,11 +604,13 @@ Team& open_initial_team(const Icv& icv) {
 void close_initial_team() {
   Member& master = this_member();
   Team& team = *master.team;
+  const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
+  if (team.tasks.used.load(std::memory_order_relaxed) && !forked_inside) wait_for_members_and_tasks(team, master);
   end_implicit_task(master);
   if (master.constructs != 0) team.workshares.reset();
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
-  if (team.epoch == core::runtime.epoch.load(std::memory_order_relaxed)) put_back(worker, team);
+  if (!forked_inside) put_back(worker, team);
 }
 
 bool keep_looking(const Team& team, unsigned round) {

@@ -7,6 +7,7 @@
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
+#include "faces/openmp/threadprivate.h"
 #include "os/cpus.h"
 
 namespace weft::openmp {
@@ -14,6 +15,7 @@ namespace {
 
 [[gnu::constructor]] void load() {
   read_settings();
+  note_initial_thread();
   core::Config config;
   config.workers = settings.workers;
   // As many as without places: the thread that starts the runtime may be bound by then.

@@ -10,6 +10,7 @@
 
 #include "base/layout.h"
 #include "base/panic.h"
+#include "faces/openmp/dependence.h"
 #include "faces/openmp/device_memory.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/settings.h"
@@ -85,7 +86,7 @@ void check_device_of_construct(int device) { check_device(device, "by its device
 
 void check_default_device() { check_device(icv_of(this_member()).default_device, "the default device"); }
 
-void run_target(const TargetRegion& region, void** depend) {
+void run_target(const TargetRegion& region, const DependenceList* depend) {
   constexpr std::size_t most_on_stack = 8192;
   const Layout layout = lay_out(region);
   const std::size_t bytes = layout.size + layout.alignment;
@@ -94,12 +95,12 @@ void run_target(const TargetRegion& region, void** depend) {
   void* memory = kept != nullptr ? kept : __builtin_alloca(bytes);
   const auto first = base::round_up(reinterpret_cast<std::uintptr_t>(memory), layout.alignment);
   fill(reinterpret_cast<void*>(first), region);
-  if (depend != nullptr) wait_for_dependences(this_member(), depend);
+  if (depend != nullptr) wait_for_dependences(this_member(), *depend);
   run_block(reinterpret_cast<void*>(first));
   free(kept);
 }
 
-void create_target_task(const TargetRegion& region, void** depend) {
+void create_target_task(const TargetRegion& region, const DependenceList* depend) {
   const Layout layout = lay_out(region);
   const auto copy = [](void* to, void* from) { fill(to, *static_cast<const TargetRegion*>(from)); };
   TargetRegion source = region;
@@ -108,9 +109,9 @@ void create_target_task(const TargetRegion& region, void** depend) {
   create_task(this_member(), request);
 }
 
-void move_data(void** depend, bool nowait) {
+void move_data(const DependenceList* depend, bool nowait) {
   if (depend == nullptr) return;
-  if (!nowait) return wait_for_dependences(this_member(), depend);
+  if (!nowait) return wait_for_dependences(this_member(), *depend);
   TaskRequest nothing{[](void*) {}, nullptr, nullptr, 0, 1};
   nothing.depend = depend;
   create_task(this_member(), nothing);

@@ -7,6 +7,8 @@
 
 namespace weft::openmp {
 
+struct DependenceList;
+
 /// The device of a construct, as a device clause says it. Ends the program where it must not run on the
 /// host instead (omp_invalid_device, or OMP_TARGET_OFFLOAD=mandatory).
 void check_device_of_construct(int device);
@@ -32,12 +34,12 @@ struct TargetRegion {
 };
 
 /// Runs the region on the calling thread. With dependences it waits for them first.
-void run_target(const TargetRegion& region, void** depend);
+void run_target(const TargetRegion& region, const DependenceList* depend);
 
 /// Runs it in a task of its own (nowait).
-void create_target_task(const TargetRegion& region, void** depend);
+void create_target_task(const TargetRegion& region, const DependenceList* depend);
 
 /// A construct that only moves data: nothing is to be moved, but its dependences count.
-void move_data(void** depend, bool nowait);
+void move_data(const DependenceList* depend, bool nowait);
 
 }  // namespace weft::openmp

@@ -86,7 +86,7 @@ void initialise(Task& task, Member& member, const TaskRequest& request) {
   task.parent = &parent;
   task.group = parent.group;
   task.function = request.function;
-  task.priority = request.priority < settings.max_task_priority ? request.priority : settings.max_task_priority;
+  set_priority(task, request.priority);
   task.depth = parent.depth + 1;
   task.explicit_ = true;
   task.final_ = request.final_ || parent.final_;
@@ -297,9 +297,32 @@ Task& allocate_task(Member& member, const TaskRequest& request) {
   Task& task = *new (memory) Task;
   task.data = static_cast<char*>(memory) + offset;
   initialise(task, member, request);
-  task.event = request.event;
-  if (task.event != nullptr) task.event->task.store(&task, std::memory_order_release);
+  if (request.event != nullptr) attach_event(task, request.event);
   return task;
+}
+
+void set_priority(Task& task, int priority) {
+  task.priority = priority < settings.max_task_priority ? priority : settings.max_task_priority;
+}
+
+void attach_event(Task& task, Event* event) {
+  task.event = event;
+  event->task.store(&task, std::memory_order_release);
+}
+
+void discard_task(Task& task) { std::free(&task); }
+
+void begin_undeferred_task(Member& member, Task& task) {
+  Team& team = *member.team;
+  if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
+  count_created(member, task);
+  member.task = &task;
+}
+
+void end_undeferred_task(Member& member, Task& task) {
+  member.task = task.parent;
+  if (task.event != nullptr) wait_for_event(member, task);
+  complete(member, task);
 }
 
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
@@ -318,6 +341,7 @@ void submit_task(Member& member, Task& task, const DependenceList* depend, bool 
     else
       enqueue(member, task);
   }
+  run_those_put_off(member);
 }
 
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {

@@ -103,6 +103,14 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
 /// not looked at by the first, and only the last two by the second.
 Task& allocate_task(Member& member, const TaskRequest& request);
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable);
+/// What can be said of a task between the two.
+void set_priority(Task& task, int priority);
+void attach_event(Task& task, Event* event);
+/// Instead of the second: the task is not going to be.
+void discard_task(Task& task);
+/// The second, where the compiler's code runs the task's body between these two.
+void begin_undeferred_task(Member& member, Task& task);
+void end_undeferred_task(Member& member, Task& task);
 
 /// The task, which somebody else than its member found to be complete: an event was fulfilled. The caller holds the
 /// team open (team.h).

@@ -39,16 +39,16 @@ bool look_up(ReductionSet& set, unsigned number, const void* address, ReductionP
   const ReductionItem* items = set.items();
   for (std::size_t index = 0; index < set.count; ++index) {
     if (items[index].original != address) continue;
-    *place = {part + items[index].offset, address};
+    *place = {part + items[index].offset, address, &set, index};
     return true;
   }
   const std::uintptr_t distance =
       reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(set.memory);
   if (distance >= set.stride * set.parts) return false;
   const std::size_t offset = distance % set.stride;
-  *place = {part + offset, nullptr};
+  *place = {part + offset, nullptr, &set, 0};
   for (std::size_t index = 0; index < set.count; ++index)
-    if (items[index].offset == offset) place->original = items[index].original;
+    if (items[index].offset == offset) *place = {part + offset, items[index].original, &set, index};
   return true;
 }
 

@@ -5,7 +5,7 @@
 // by from begin to end. Sets belong to taskgroups; a task looks for a list item in its innermost taskgroup's sets
 // first, then in those around. It knows the item by the original's address, or, if the task around it had the same item
 // in its own in_reduction, by that of a copy. What the copies start from, and what they are added up to, is the
-// compiler's business.
+// compiler's business, or that of its entry points.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,7 @@ struct ReductionSet {
   unsigned parts = 0;
   std::size_t count = 0;
   bool owns_memory = true;
+  const void* recipe = nullptr;  // how copies are made and added up, for a compiler that leaves it to the runtime
 
   ReductionItem* items() { return reinterpret_cast<ReductionItem*>(this + 1); }
 };
@@ -47,6 +48,8 @@ void add_reductions(Taskgroup& group, ReductionSet* set);
 struct ReductionPlace {
   void* copy;            // for the calling member
   const void* original;  // nullptr if `address` pointed into the midst of a copy
+  ReductionSet* set;
+  std::size_t index;  // of the item in it
 };
 
 /// What the current task shall use for the list item at `address`. False: no set around has it.

@@ -45,7 +45,7 @@ struct Team {
   bool by_place = false;   // a claim is for one member, which claim_by_place() chooses
   Icv icv;                 // with which implicit tasks start
   Taskgroup* group = nullptr;  // around the region, for its task reductions
-  Seats* seats = nullptr;  // identities that members keep from region to region; outermost only
+  Seats* seats = nullptr;      // identities that members keep from region to region; outermost only
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;

@@ -53,7 +53,7 @@ void post(const T* place) {
   Member& member = this_member();
   const std::uint64_t column =
       column_of(*member.loop.shared, [&](unsigned index) { return static_cast<std::uint64_t>(place[index + 1]); });
-  post_iteration(member, static_cast<std::uint64_t>(place[0]), column);
+  post_iteration(*member.loop.shared, static_cast<std::uint64_t>(place[0]), column);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ WEFT_EXPORT void GOMP_doacross_ull_post(Ull* place) { post(place); }
     const std::uint64_t column =                                                                               \
         column_of(*member.loop.shared, [&](unsigned) { return static_cast<std::uint64_t>(va_arg(rest, T)); }); \
     va_end(rest);                                                                                              \
-    wait_for_iteration(member, static_cast<std::uint64_t>(first), column);                                     \
+    wait_for_iteration(member, *member.loop.shared, static_cast<std::uint64_t>(first), column);                \
   }
 DEFINE_WAIT(GOMP_doacross_wait, long)
 DEFINE_WAIT(GOMP_doacross_ull_wait, Ull)

@@ -5,14 +5,16 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/gomp_flags.h"
 #include "faces/openmp/abi/gomp_reduction.h"
+#include "faces/openmp/atomic_lock.h"
 #include "faces/openmp/loop.h"
+#include "faces/openmp/settings.h"
+#include "faces/openmp/single.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
 namespace {
 
 core::Mutex unnamed_critical;
-core::Mutex atomic_fallback;
 
 // A critical name is a zero-initialised pointer of the program's: room enough for a mutex, whose
 // initial state is zero.
@@ -40,14 +42,6 @@ void open_with_sections(void (*function)(void*), void* data, unsigned threads, u
   Team& team = prepare_region(resolve_size(this_member(), threads, count), function, data);
   prepare_loop(team, over_sections(count));
   start_members(team);
-}
-
-bool first_at_single(Member& member) {
-  bool first = false;
-  Workshare& slot = enter_construct(member, &first);
-  if (first) publish_construct(slot);
-  leave_construct(member, slot);
-  return first;
 }
 
 }  // namespace
@@ -107,21 +101,14 @@ WEFT_EXPORT void GOMP_sections_end() {
 
 WEFT_EXPORT bool GOMP_single_start() { return first_at_single(this_member()); }
 
-// copyprivate: the member that executes the region gets nullptr and later hands its data over; the
-// others wait for it here. A barrier that the compiler adds follows, so the pointer is not replaced
-// before all have read it.
+// copyprivate: the member that executes the region gets nullptr and later hands its data over; a barrier that the
+// compiler adds follows.
 WEFT_EXPORT void* GOMP_single_copy_start() {
   Member& member = this_member();
-  if (first_at_single(member)) return nullptr;
-  team_barrier(member);
-  return member.team->copied;
+  return first_at_single(member) ? nullptr : wait_for_copies(member);
 }
 
-WEFT_EXPORT void GOMP_single_copy_end(void* data) {
-  Member& member = this_member();
-  member.team->copied = data;
-  team_barrier(member);
-}
+WEFT_EXPORT void GOMP_single_copy_end(void* data) { hand_copies_over(this_member(), data); }
 
 WEFT_EXPORT void GOMP_barrier() { team_barrier(this_member()); }
 
@@ -129,5 +116,5 @@ WEFT_EXPORT void GOMP_critical_start() { unnamed_critical.lock(); }
 WEFT_EXPORT void GOMP_critical_end() { unnamed_critical.unlock(); }
 WEFT_EXPORT void GOMP_critical_name_start(void** name) { critical(name).lock(); }
 WEFT_EXPORT void GOMP_critical_name_end(void** name) { critical(name).unlock(); }
-WEFT_EXPORT void GOMP_atomic_start() { atomic_fallback.lock(); }
-WEFT_EXPORT void GOMP_atomic_end() { atomic_fallback.unlock(); }
+WEFT_EXPORT void GOMP_atomic_start() { atomic_lock.lock(); }
+WEFT_EXPORT void GOMP_atomic_end() { atomic_lock.unlock(); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_depend.h"
 #include "faces/openmp/target.h"
 
 namespace weft::openmp {
@@ -59,6 +60,19 @@ int thread_limit_of(void** arguments) {
   return 0;
 }
 
+/// Depend clauses, if there are any.
+class Depend {
+ public:
+  explicit Depend(void** depend) : given_(depend != nullptr) {
+    if (given_) list_ = list_of(depend);
+  }
+  const DependenceList* list() const { return given_ ? &list_ : nullptr; }
+
+ private:
+  bool given_;
+  DependenceList list_{};
+};
+
 }  // namespace
 }  // namespace weft::openmp
 
@@ -70,10 +84,11 @@ WEFT_EXPORT void GOMP_target_ext(int device, void (*body)(void*), std::size_t co
   check(device);
   const Kinds of{sizes, kinds};
   const TargetRegion region{body, addresses, count, next_firstprivate, &of, thread_limit_of(arguments)};
+  const Depend after(depend);
   if ((flags & flag_nowait) != 0)
-    create_target_task(region, depend);
+    create_target_task(region, after.list());
   else
-    run_target(region, depend);
+    run_target(region, after.list());
 }
 
 WEFT_EXPORT void GOMP_target_data_ext(int device, std::size_t, void**, std::size_t*, unsigned short*) { check(device); }
@@ -83,13 +98,13 @@ WEFT_EXPORT void GOMP_target_end_data() {}
 WEFT_EXPORT void GOMP_target_update_ext(int device, std::size_t, void**, std::size_t*, unsigned short*, unsigned flags,
                                         void** depend) {
   check(device);
-  move_data(depend, (flags & flag_nowait) != 0);
+  move_data(Depend(depend).list(), (flags & flag_nowait) != 0);
 }
 
 WEFT_EXPORT void GOMP_target_enter_exit_data(int device, std::size_t, void**, std::size_t*, unsigned short*,
                                              unsigned flags, void** depend) {
   check(device);
-  move_data(depend, (flags & flag_nowait) != 0);
+  move_data(Depend(depend).list(), (flags & flag_nowait) != 0);
 }
 
 // As compilers before GCC 6 emitted them.

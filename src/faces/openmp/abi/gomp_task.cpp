@@ -7,6 +7,7 @@
 #include "faces/openmp/abi/gomp_reduction.h"
 #include "faces/openmp/event.h"
 #include "faces/openmp/task.h"
+#include "faces/openmp/taskloop.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -25,31 +26,6 @@ enum GccTaskFlag : unsigned {
   flag_detach = 1U << 13U,
   flag_strict = 1U << 14U,
 };
-
-// The iterations of a taskloop, dealt to tasks: `tasks` of them, the first `longer` with one more.
-struct Deal {
-  std::uint64_t tasks;
-  std::uint64_t each;
-  std::uint64_t longer;
-};
-
-// OpenMP 5.2, 12.6: grainsize asks for at least that many iterations a task and fewer than twice as
-// many (strict: exactly as many, but for the last task); num_tasks for that many tasks.
-Deal deal(std::uint64_t trips, std::uint64_t number, bool is_grainsize, bool strict, std::uint64_t team_size) {
-  if (is_grainsize && number != 0) {
-    if (strict) return {(trips - 1) / number + 1, number, 0};
-    const std::uint64_t tasks = trips / number;
-    if (tasks <= 1) return {1, trips, 0};
-    return {tasks, trips / tasks, trips % tasks};
-  }
-  std::uint64_t tasks = number != 0 ? number : team_size;
-  if (tasks > trips) tasks = trips;
-  if (strict) {
-    const std::uint64_t each = (trips - 1) / tasks + 1;
-    return {(trips - 1) / each + 1, each, 0};
-  }
-  return {tasks, trips / tasks, trips % tasks};
-}
 
 // The first two words of a taskloop task's data are its bounds; if it has a reduction clause of its own, the third is
 // the description of that.
@@ -151,3 +127,5 @@ WEFT_EXPORT void GOMP_taskgroup_end() { end_taskgroup(this_member()); }
 
 WEFT_EXPORT void omp_fulfill_event(Event* event) { fulfil_event(event); }
 WEFT_EXPORT void omp_fulfill_event_(Event* event) { fulfil_event(event); }  // by value in Fortran too
+WEFT_ALSO_LLVM(omp_fulfill_event);
+WEFT_ALSO_LLVM(omp_fulfill_event_);

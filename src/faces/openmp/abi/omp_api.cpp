@@ -8,6 +8,7 @@
 
 #include "base/panic.h"
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_depend.h"
 #include "faces/openmp/abi/omp_table.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
@@ -17,20 +18,24 @@
 
 namespace weft::openmp {
 
-#define WEFT_OMP_GETTER(name) \
-  WEFT_EXPORT int omp_##name() { return routines::name(); }
+#define WEFT_OMP_GETTER(name)                               \
+  WEFT_EXPORT int omp_##name() { return routines::name(); } \
+  WEFT_ALSO_LLVM(omp_##name);
 WEFT_OMP_GETTERS(WEFT_OMP_GETTER)
 
-#define WEFT_OMP_CLOCK(name) \
-  WEFT_EXPORT double omp_##name() { return routines::name(); }
+#define WEFT_OMP_CLOCK(name)                                   \
+  WEFT_EXPORT double omp_##name() { return routines::name(); } \
+  WEFT_ALSO_LLVM(omp_##name);
 WEFT_OMP_CLOCKS(WEFT_OMP_CLOCK)
 
-#define WEFT_OMP_SETTER(name) \
-  WEFT_EXPORT void omp_##name(int value) { routines::name(value); }
+#define WEFT_OMP_SETTER(name)                                       \
+  WEFT_EXPORT void omp_##name(int value) { routines::name(value); } \
+  WEFT_ALSO_LLVM(omp_##name);
 WEFT_OMP_SETTERS(WEFT_OMP_SETTER)
 
-#define WEFT_OMP_QUERY(name) \
-  WEFT_EXPORT int omp_##name(int value) { return routines::name(value); }
+#define WEFT_OMP_QUERY(name)                                              \
+  WEFT_EXPORT int omp_##name(int value) { return routines::name(value); } \
+  WEFT_ALSO_LLVM(omp_##name);
 WEFT_OMP_QUERIES(WEFT_OMP_QUERY)
 
 WEFT_EXPORT void omp_set_schedule(unsigned kind, int chunk) { routines::set_schedule(kind, chunk); }
@@ -91,6 +96,22 @@ WEFT_OMP_LOCK_VERSIONS(destroy);
 WEFT_OMP_LOCK_VERSIONS(set);
 WEFT_OMP_LOCK_VERSIONS(unset);
 WEFT_OMP_LOCK_VERSIONS(test);
+
+// In LLVM's omp.h a nestable lock has room for a pointer only.
+WEFT_EXPORT void weft_set_nest_lock_llvm(NestLock** lock) { (*lock)->acquire(task_as_owner()); }
+WEFT_EXPORT int weft_test_nest_lock_llvm(NestLock** lock) { return (*lock)->try_acquire(task_as_owner()); }
+
+#define WEFT_OMP_LOCK_LLVM(name, nest_lock)                       \
+  WEFT_VERSION(weft_##name##_lock, "omp_" #name "_lock@VERSION"); \
+  WEFT_VERSION(nest_lock, "omp_" #name "_nest_lock@VERSION")
+WEFT_OMP_LOCK_LLVM(init, weft_init_nest_lock_1_0);
+WEFT_OMP_LOCK_LLVM(destroy, weft_destroy_nest_lock_1_0);
+WEFT_OMP_LOCK_LLVM(set, weft_set_nest_lock_llvm);
+WEFT_OMP_LOCK_LLVM(unset, weft_unset_nest_lock_1_0);
+WEFT_OMP_LOCK_LLVM(test, weft_test_nest_lock_llvm);
+
+WEFT_EXPORT void omp_init_lock_with_hint(Lock* lock, std::uint32_t) { weft_init_lock(lock); }
+WEFT_EXPORT void omp_init_nest_lock_with_hint(NestLock** lock, std::uint32_t) { weft_init_nest_lock_1_0(lock); }
 
 // Memory, section 18.13.
 
@@ -164,19 +185,42 @@ WEFT_EXPORT int omp_target_memcpy_rect(void* to, const void* from, std::size_t e
 }
 WEFT_EXPORT int omp_target_memcpy_async(void* to, const void* from, std::size_t size, std::size_t to_offset,
                                         std::size_t from_offset, int to_device, int from_device, int count,
-                                        DependenceObject* objects) {
+                                        const DependenceObject* objects) {
   return copy_between_devices_later(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
-                                    size, to_device, from_device, {count, objects});
+                                    size, to_device, from_device, list_of_objects(count, objects));
 }
 WEFT_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element_size, int dimensions,
                                              const std::size_t* volume, const std::size_t* to_offsets,
                                              const std::size_t* from_offsets, const std::size_t* to_sizes,
                                              const std::size_t* from_sizes, int to_device, int from_device, int count,
-                                             DependenceObject* objects) {
+                                             const DependenceObject* objects) {
   if (to == nullptr && from == nullptr) return INT_MAX;
   const RectangleCopy copy{element_size, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes};
   return copy_rectangle_later(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device,
-                              {count, objects});
+                              list_of_objects(count, objects));
 }
+
+// Those above that no table gives their names to have them in LLVM's version too.
+WEFT_ALSO_LLVM(omp_aligned_alloc);
+WEFT_ALSO_LLVM(omp_aligned_calloc);
+WEFT_ALSO_LLVM(omp_alloc);
+WEFT_ALSO_LLVM(omp_calloc);
+WEFT_ALSO_LLVM(omp_capture_affinity);
+WEFT_ALSO_LLVM(omp_destroy_allocator);
+WEFT_ALSO_LLVM(omp_display_affinity);
+WEFT_ALSO_LLVM(omp_display_env);
+WEFT_ALSO_LLVM(omp_free);
+WEFT_ALSO_LLVM(omp_get_affinity_format);
+WEFT_ALSO_LLVM(omp_get_default_allocator);
+WEFT_ALSO_LLVM(omp_get_partition_place_nums);
+WEFT_ALSO_LLVM(omp_get_place_proc_ids);
+WEFT_ALSO_LLVM(omp_get_schedule);
+WEFT_ALSO_LLVM(omp_init_allocator);
+WEFT_ALSO_LLVM(omp_pause_resource);
+WEFT_ALSO_LLVM(omp_pause_resource_all);
+WEFT_ALSO_LLVM(omp_realloc);
+WEFT_ALSO_LLVM(omp_set_affinity_format);
+WEFT_ALSO_LLVM(omp_set_default_allocator);
+WEFT_ALSO_LLVM(omp_set_schedule);
 
 }  // namespace weft::openmp

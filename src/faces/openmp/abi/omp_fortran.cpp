@@ -24,22 +24,26 @@ int to_int(std::int64_t value) {
 
 }  // namespace
 
-#define WEFT_OMP_GETTER(name) \
-  WEFT_EXPORT std::int32_t omp_##name##_() { return routines::name(); }
+#define WEFT_OMP_GETTER(name)                                           \
+  WEFT_EXPORT std::int32_t omp_##name##_() { return routines::name(); } \
+  WEFT_ALSO_LLVM(omp_##name##_);
 WEFT_OMP_GETTERS(WEFT_OMP_GETTER)
 
-#define WEFT_OMP_CLOCK(name) \
-  WEFT_EXPORT double omp_##name##_() { return routines::name(); }
+#define WEFT_OMP_CLOCK(name)                                      \
+  WEFT_EXPORT double omp_##name##_() { return routines::name(); } \
+  WEFT_ALSO_LLVM(omp_##name##_);
 WEFT_OMP_CLOCKS(WEFT_OMP_CLOCK)
 
-#define WEFT_OMP_SETTER(name)                                                           \
-  WEFT_EXPORT void omp_##name##_(const std::int32_t* value) { routines::name(*value); } \
-  WEFT_EXPORT void omp_##name##_8_(const std::int64_t* value) { routines::name(to_int(*value)); }
+#define WEFT_OMP_SETTER(name)                                                                     \
+  WEFT_EXPORT void omp_##name##_(const std::int32_t* value) { routines::name(*value); }           \
+  WEFT_EXPORT void omp_##name##_8_(const std::int64_t* value) { routines::name(to_int(*value)); } \
+  WEFT_ALSO_LLVM(omp_##name##_);
 WEFT_OMP_SETTERS(WEFT_OMP_SETTER)
 
-#define WEFT_OMP_QUERY(name)                                                                           \
-  WEFT_EXPORT std::int32_t omp_##name##_(const std::int32_t* value) { return routines::name(*value); } \
-  WEFT_EXPORT std::int32_t omp_##name##_8_(const std::int64_t* value) { return routines::name(to_int(*value)); }
+#define WEFT_OMP_QUERY(name)                                                                                     \
+  WEFT_EXPORT std::int32_t omp_##name##_(const std::int32_t* value) { return routines::name(*value); }           \
+  WEFT_EXPORT std::int32_t omp_##name##_8_(const std::int64_t* value) { return routines::name(to_int(*value)); } \
+  WEFT_ALSO_LLVM(omp_##name##_);
 WEFT_OMP_QUERIES(WEFT_OMP_QUERY)
 
 WEFT_EXPORT void omp_set_schedule_(const std::uint32_t* kind, const std::int32_t* chunk) {
@@ -120,6 +124,19 @@ WEFT_OMP_LOCK_VERSIONS(unset, weft_unset_nest_lock_);
 WEFT_OMP_LOCK_VERSIONS(set, weft_set_nest_lock_1_0_);
 WEFT_OMP_LOCK_VERSIONS(test, weft_test_nest_lock_1_0_);
 
+// LLVM's runtime has one version of them.
+#define WEFT_OMP_LOCK_LLVM(name)                                    \
+  WEFT_VERSION(weft_##name##_lock_, "omp_" #name "_lock_@VERSION"); \
+  WEFT_VERSION(weft_##name##_nest_lock_, "omp_" #name "_nest_lock_@VERSION")
+WEFT_OMP_LOCK_LLVM(init);
+WEFT_OMP_LOCK_LLVM(destroy);
+WEFT_OMP_LOCK_LLVM(set);
+WEFT_OMP_LOCK_LLVM(unset);
+WEFT_OMP_LOCK_LLVM(test);
+
+WEFT_EXPORT void omp_init_lock_with_hint_(Lock* lock, const std::int32_t*) { weft_init_lock_(lock); }
+WEFT_EXPORT void omp_init_nest_lock_with_hint_(NestLock** lock, const std::int32_t*) { weft_init_nest_lock_(lock); }
+
 // Memory. omp_alloc and its like are interoperable with C: gfortran calls the C names.
 
 WEFT_EXPORT AllocatorHandle omp_init_allocator_(const std::intptr_t* space, const std::int32_t* count,
@@ -137,5 +154,22 @@ WEFT_EXPORT void omp_set_default_allocator_(const std::intptr_t* handle) {
   routines::set_default_allocator(static_cast<AllocatorHandle>(*handle));
 }
 WEFT_EXPORT AllocatorHandle omp_get_default_allocator_() { return routines::get_default_allocator(); }
+
+// Those above that no table gives their names to have them in LLVM's version too.
+WEFT_ALSO_LLVM(omp_capture_affinity_);
+WEFT_ALSO_LLVM(omp_destroy_allocator_);
+WEFT_ALSO_LLVM(omp_display_affinity_);
+WEFT_ALSO_LLVM(omp_display_env_);
+WEFT_ALSO_LLVM(omp_get_affinity_format_);
+WEFT_ALSO_LLVM(omp_get_default_allocator_);
+WEFT_ALSO_LLVM(omp_get_partition_place_nums_);
+WEFT_ALSO_LLVM(omp_get_place_proc_ids_);
+WEFT_ALSO_LLVM(omp_get_schedule_);
+WEFT_ALSO_LLVM(omp_init_allocator_);
+WEFT_ALSO_LLVM(omp_pause_resource_);
+WEFT_ALSO_LLVM(omp_pause_resource_all_);
+WEFT_ALSO_LLVM(omp_set_affinity_format_);
+WEFT_ALSO_LLVM(omp_set_default_allocator_);
+WEFT_ALSO_LLVM(omp_set_schedule_);
 
 }  // namespace weft::openmp

@@ -1,0 +1,102 @@
+// LLVM's entry points for loops with ordered(n) and depend. The compiler shares the loop out by itself or by the loop
+// routines, and names iterations by the values of the loop variables: they are numbered here.
+#include <cstdlib>
+#include <cstring>
+
+#include "base/panic.h"
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/kmpc.h"
+#include "faces/openmp/doacross.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+namespace {
+
+/// kmp_dim: one of the loops, with inclusive bounds.
+struct Dimension {
+  std::int64_t lower, upper, step;
+
+  std::uint64_t trips() const {
+    const auto low = static_cast<std::uint64_t>(lower), high = static_cast<std::uint64_t>(upper);
+    const auto stride = static_cast<std::uint64_t>(step);
+    if (step > 0) return lower > upper ? 0 : (high - low) / stride + 1;
+    return lower < upper ? 0 : (low - high) / (0 - stride) + 1;
+  }
+  /// Whether there is an iteration with that value, and its number.
+  bool number(std::int64_t value, std::uint64_t* result) const {
+    if (step > 0 ? value < lower || value > upper : value > lower || value < upper) return false;
+    const auto low = static_cast<std::uint64_t>(lower), at = static_cast<std::uint64_t>(value);
+    const auto stride = static_cast<std::uint64_t>(step);
+    *result = step > 0 ? (at - low) / stride : (low - at) / (0 - stride);
+    return true;
+  }
+};
+
+/// In the construct's memory.
+struct Dimensions {
+  std::size_t count;
+  Dimension* list() { return reinterpret_cast<Dimension*>(this + 1); }
+};
+
+Dimensions* copy_dimensions(std::size_t count, const Dimension* list) {
+  auto copy = static_cast<Dimensions*>(std::malloc(sizeof(Dimensions) + count * sizeof(Dimension)));
+  if (copy == nullptr) base::panic("no memory for an ordered loop");
+  copy->count = count;
+  std::memcpy(copy->list(), list, count * sizeof(Dimension));
+  return copy;
+}
+
+// False: the loop has no such iteration.
+bool number_of(const Workshare& shared, const std::int64_t* values, std::uint64_t* number) {
+  auto dimensions = static_cast<Dimensions*>(shared.memory);
+  if (dimensions == nullptr) return false;  // the empty construct of a cancelled region
+  *number = 0;
+  for (std::size_t index = 0; index < dimensions->count; ++index) {
+    const Dimension& dimension = dimensions->list()[index];
+    std::uint64_t place = 0;
+    if (!dimension.number(values[index], &place)) return false;
+    *number = *number * dimension.trips() + place;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace weft::openmp
+
+using namespace weft::openmp;
+
+WEFT_EXPORT void __kmpc_doacross_init(Ident*, Gtid, std::int32_t count, const Dimension* list) {
+  Member& member = this_member();
+  if (member.team->size == 1) return;  // the iterations come in their order
+  bool first = false;
+  Workshare& shared = enter_construct(member, &first);
+  if (first) {
+    std::uint64_t rows = 1;
+    for (std::int32_t index = 0; index < count; ++index) rows *= list[index].trips();
+    prepare_doacross(shared, {rows});
+    shared.memory = copy_dimensions(static_cast<std::size_t>(count), list);
+    publish_construct(shared);
+  }
+  member.doacross = &shared;
+}
+
+WEFT_EXPORT void __kmpc_doacross_post(Ident*, Gtid, const std::int64_t* values) {
+  Member& member = this_member();
+  std::uint64_t number = 0;
+  if (member.doacross != nullptr && number_of(*member.doacross, values, &number))
+    post_iteration(*member.doacross, number, 0);
+}
+
+WEFT_EXPORT void __kmpc_doacross_wait(Ident*, Gtid, const std::int64_t* values) {
+  Member& member = this_member();
+  std::uint64_t number = 0;
+  if (member.doacross != nullptr && number_of(*member.doacross, values, &number))
+    wait_for_iteration(member, *member.doacross, number, 0);
+}
+
+WEFT_EXPORT void __kmpc_doacross_fini(Ident*, Gtid) {
+  Member& member = this_member();
+  if (member.doacross == nullptr) return;
+  leave_construct(member, *member.doacross);
+  member.doacross = nullptr;
+}

@@ -1,0 +1,14 @@
+// LLVM's entry point for the error directive at execution time.
+#include <cstring>
+
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/kmpc.h"
+#include "faces/openmp/error_directive.h"
+
+using namespace weft::openmp;
+
+WEFT_EXPORT void __kmpc_error(Ident*, std::int32_t severity, const char* message) {
+  const std::size_t length = message == nullptr ? 0 : std::strlen(message);
+  if (severity == severity_fatal) end_by_directive(message, length);
+  warn_by_directive(message, length);
+}

@@ -1,0 +1,82 @@
+// LLVM's entry points for parallel regions.
+#include "base/panic.h"
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/kmpc.h"
+#include "faces/openmp/abi/kmpc_outlined.h"
+#include "faces/openmp/team.h"
+#include "faces/openmp/thread_number.h"
+
+namespace weft::openmp {
+namespace {
+
+void run_region(unsigned size, Outlined& outlined) {
+  open_region(size, call_outlined, &outlined);
+  call_outlined(&outlined);
+  close_region();
+}
+
+// num_threads(strict), and there are fewer.
+void tell_of_fewer(const PushedClauses& pushed, unsigned size) {
+  const char* message = pushed.message != nullptr ? pushed.message : "num_threads(strict)";
+  if (pushed.fatal) base::panic("%s: %u threads are not to be had, but %u", message, pushed.threads, size);
+  base::warn("%s: %u threads are not to be had, but %u", message, pushed.threads, size);
+}
+
+// The size of the region that num_threads, if it was pushed, is for.
+unsigned take_size(Member& member, bool active) {
+  PushedClauses& pushed = member.pushed;
+  const unsigned size = active ? resolve_size(member, pushed.threads, 0) : 1;
+  if (pushed.strict && active && size < pushed.threads) [[unlikely]]
+    tell_of_fewer(pushed, size);
+  pushed.threads = 0;
+  pushed.strict = false;
+  return size;
+}
+
+}  // namespace
+}  // namespace weft::openmp
+
+using namespace weft::openmp;
+
+WEFT_EXPORT void __kmpc_begin(Ident*, std::int32_t) {}
+WEFT_EXPORT void __kmpc_end(Ident*) {}
+
+WEFT_EXPORT Gtid __kmpc_global_thread_num(Ident*) { return thread_number(); }
+WEFT_EXPORT std::int32_t __kmpc_global_num_threads(Ident*) { return thread_numbers_given(); }
+WEFT_EXPORT std::int32_t __kmpc_bound_thread_num(Ident*) { return static_cast<std::int32_t>(this_member().number); }
+WEFT_EXPORT std::int32_t __kmpc_bound_num_threads(Ident*) {
+  return static_cast<std::int32_t>(team_size(this_member()));
+}
+WEFT_EXPORT std::int32_t __kmpc_in_parallel(Ident*) { return active_level_of(this_member()) > 0; }
+WEFT_EXPORT std::int32_t __kmpc_ok_to_fork(Ident*) { return 1; }
+
+WEFT_EXPORT void __kmpc_fork_call(Ident*, std::int32_t count, Microtask function, ...) {
+  WEFT_TAKE_OUTLINED(outlined, function, count);
+  run_region(take_size(this_member(), true), outlined);
+}
+
+// The compiler has put all arguments into one structure here, or there are none.
+WEFT_EXPORT void __kmpc_fork_call_if(Ident*, std::int32_t, Microtask function, std::int32_t condition,
+                                     void* arguments) {
+  Outlined outlined{function, &arguments, arguments != nullptr ? 1U : 0U};
+  run_region(take_size(this_member(), condition != 0), outlined);
+}
+
+// The if clause was false: the thread calls the body itself.
+WEFT_EXPORT void __kmpc_serialized_parallel(Ident*, Gtid) {
+  open_region(take_size(this_member(), false), nullptr, nullptr);
+}
+WEFT_EXPORT void __kmpc_end_serialized_parallel(Ident*, Gtid) { close_region(); }
+
+WEFT_EXPORT void __kmpc_push_num_threads(Ident*, Gtid, std::int32_t threads) {
+  this_member().pushed.threads = threads > 0 ? static_cast<unsigned>(threads) : 1;
+}
+WEFT_EXPORT void __kmpc_pop_num_threads(Ident*, Gtid) { this_member().pushed.threads = 0; }
+WEFT_EXPORT void __kmpc_push_num_threads_strict(Ident* place, Gtid thread, std::int32_t threads, std::int32_t severity,
+                                                const char* message) {
+  __kmpc_push_num_threads(place, thread, threads);
+  PushedClauses& pushed = this_member().pushed;
+  pushed.strict = true;
+  pushed.fatal = severity == severity_fatal;
+  pushed.message = message;
+}

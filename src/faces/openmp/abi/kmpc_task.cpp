@@ -1,0 +1,208 @@
+// LLVM's entry points for tasks, taskwait, taskgroup and taskyield.
+//
+// An untied task is cut into parts by the compiler: at a scheduling point it submits itself again and returns. As
+// untied tasks are run as tied ones, its parts are run one after the other.
+#include "faces/openmp/abi/kmpc_task.h"
+
+#include <cstring>
+#include <new>
+
+#include "base/layout.h"
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/cancel.h"
+#include "faces/openmp/settings.h"
+#include "faces/openmp/team.h"
+#include "faces/openmp/thread_number.h"
+
+namespace weft::openmp {
+namespace {
+
+constexpr std::size_t task_alignment = base::cache_line;  // of the program's structure
+
+LlvmTask* llvm_task_in(void* data) {
+  const auto first = reinterpret_cast<std::uintptr_t>(data) + sizeof(TaskPreamble);
+  return reinterpret_cast<LlvmTask*>((first + task_alignment - 1) & ~(task_alignment - 1));
+}
+
+void run_parts(LlvmTask* task) {
+  TaskPreamble& preamble = preamble_of(task);
+  preamble.begun = true;
+  const Gtid thread = thread_number();
+  do {
+    preamble.goes_on = false;
+    task->routine(thread, task);
+  } while (preamble.goes_on);
+}
+
+void end_llvm_task(LlvmTask* task) {
+  if ((preamble_of(task).flags & llvm_has_destroy) != 0) task->destroy(thread_number(), task);
+}
+
+// Tasks with destructors come here even if they are cancelled.
+void run_llvm_task(void* data) {
+  LlvmTask* task = llvm_task_in(data);
+  const Member& member = this_member();
+  if (!settings.cancellation || !is_cancelled(*member.team, *preamble_of(task).task)) run_parts(task);
+  end_llvm_task(task);
+}
+
+enum LlvmDependenceFlag : std::uint8_t { llvm_in = 1, llvm_out = 2, llvm_mutex = 4, llvm_set = 8, llvm_all = 0x80 };
+
+Dependence translate(const LlvmDependence& dependence) {
+  constexpr std::intptr_t everything = -1;
+  const std::uint8_t flags = dependence.flags;
+  if ((flags & llvm_all) != 0 || dependence.address == everything) return {nullptr, Access::writes};
+  const auto address = reinterpret_cast<const void*>(dependence.address);
+  if ((flags & llvm_out) != 0) return {address, Access::writes};
+  if ((flags & llvm_mutex) != 0) return {address, Access::excludes};
+  return {address, (flags & llvm_set) != 0 ? Access::sets : Access::reads};
+}
+
+Dependence translated(const void* source, std::size_t index) { return static_cast<const Dependence*>(source)[index]; }
+
+// Two arrays as one list; an address of 0 is nobody's.
+DependenceList collect(Dependence* into, std::int32_t count, const LlvmDependence* first, std::int32_t more,
+                       const LlvmDependence* second) {
+  std::size_t used = 0;
+  const auto add = [&](std::int32_t entries, const LlvmDependence* list) {
+    for (std::int32_t index = 0; index < entries; ++index)
+      if (list[index].address != 0 || (list[index].flags & llvm_all) != 0) into[used++] = translate(list[index]);
+  };
+  add(count, first);
+  add(more, second);
+  return {into, used, translated};
+}
+
+std::size_t list_bytes(std::int32_t count, std::int32_t more) {
+  return static_cast<std::size_t>((count > 0 ? count : 0) + (more > 0 ? more : 0)) * sizeof(Dependence);
+}
+
+}  // namespace
+
+LlvmTask* allocate_llvm_task(Member& member, std::int32_t flags, std::size_t size, std::size_t shared_size,
+                             TaskRoutine routine) {
+  const std::size_t own = base::round_up(size, alignof(void*));
+  TaskRequest request{run_llvm_task, nullptr, nullptr, sizeof(TaskPreamble) + task_alignment + own + shared_size, 16};
+  request.final_ = (flags & llvm_final) != 0;
+  request.tied = (flags & llvm_tied) != 0;
+  if ((flags & llvm_proxy) != 0) request.event = make_event(member);
+  Task& task = allocate_task(member, request);
+  task.must_run = (flags & llvm_has_destroy) != 0;
+  LlvmTask* made = llvm_task_in(task.data);
+  new (&preamble_of(made)) TaskPreamble{&task, own, shared_size, flags};
+  made->shared = shared_size != 0 ? reinterpret_cast<char*>(made) + own : nullptr;
+  made->routine = routine;
+  made->part = 0;
+  return made;
+}
+
+LlvmTask* duplicate_llvm_task(Member& member, LlvmTask* task) {
+  const TaskPreamble& preamble = preamble_of(task);
+  LlvmTask* made = allocate_llvm_task(member, preamble.flags, preamble.size, preamble.shared_size, task->routine);
+  void* shared = made->shared;
+  std::memcpy(static_cast<void*>(made), static_cast<const void*>(task), preamble.size + preamble.shared_size);
+  made->shared = shared;
+  return made;
+}
+
+void delete_llvm_task(LlvmTask* task) {
+  end_llvm_task(task);
+  discard_task(*preamble_of(task).task);
+}
+
+void submit_llvm_task(Member& member, LlvmTask* task, const DependenceList* depend, bool deferrable) {
+  const TaskPreamble& preamble = preamble_of(task);
+  if ((preamble.flags & llvm_has_priority) != 0) set_priority(*preamble.task, task->priority);
+  submit_task(member, *preamble.task, depend, deferrable && !member.task->final_);
+}
+
+}  // namespace weft::openmp
+
+using namespace weft::openmp;
+
+WEFT_EXPORT LlvmTask* __kmpc_omp_task_alloc(Ident*, Gtid, std::int32_t flags, std::size_t size, std::size_t shared_size,
+                                            TaskRoutine routine) {
+  return allocate_llvm_task(this_member(), flags, size, shared_size, routine);
+}
+// For a target construct with nowait: on the host, a task like others.
+WEFT_EXPORT LlvmTask* __kmpc_omp_target_task_alloc(Ident*, Gtid, std::int32_t flags, std::size_t size,
+                                                   std::size_t shared_size, TaskRoutine routine, std::int64_t) {
+  return allocate_llvm_task(this_member(), flags, size, shared_size, routine);
+}
+
+WEFT_EXPORT std::int32_t __kmpc_omp_task(Ident*, Gtid, LlvmTask* task) {
+  TaskPreamble& preamble = preamble_of(task);
+  if (preamble.begun)
+    preamble.goes_on = true;
+  else
+    submit_llvm_task(this_member(), task, nullptr, true);
+  return 0;
+}
+WEFT_EXPORT std::int32_t __kmpc_omp_task_parts(Ident* place, Gtid thread, LlvmTask* task) {
+  return __kmpc_omp_task(place, thread, task);
+}
+
+WEFT_EXPORT std::int32_t __kmpc_omp_task_with_deps(Ident* place, Gtid thread, LlvmTask* task, std::int32_t count,
+                                                   const LlvmDependence* first, std::int32_t more,
+                                                   const LlvmDependence* second) {
+  if (preamble_of(task).begun) return __kmpc_omp_task(place, thread, task);
+  auto into = static_cast<Dependence*>(__builtin_alloca(list_bytes(count, more)));
+  const DependenceList list = collect(into, count, first, more, second);
+  submit_llvm_task(this_member(), task, list.count != 0 ? &list : nullptr, true);
+  return 0;
+}
+
+// if(0): the compiler calls the task's routine between these two.
+WEFT_EXPORT void __kmpc_omp_task_begin_if0(Ident*, Gtid, LlvmTask* task) {
+  preamble_of(task).begun = true;
+  begin_undeferred_task(this_member(), *preamble_of(task).task);
+}
+WEFT_EXPORT void __kmpc_omp_task_complete_if0(Ident*, Gtid, LlvmTask* task) {
+  while (preamble_of(task).goes_on) run_parts(task);
+  end_llvm_task(task);
+  end_undeferred_task(this_member(), *preamble_of(task).task);
+}
+
+WEFT_EXPORT std::int32_t __kmpc_omp_taskwait(Ident*, Gtid) {
+  wait_for_children(this_member());
+  return 0;
+}
+WEFT_EXPORT std::int32_t __kmpc_omp_taskyield(Ident*, Gtid, int) {
+  yield_task(this_member());
+  return 0;
+}
+
+WEFT_EXPORT void __kmpc_omp_taskwait_deps_51(Ident*, Gtid, std::int32_t count, const LlvmDependence* first,
+                                             std::int32_t more, const LlvmDependence* second, std::int32_t nowait) {
+  auto into = static_cast<Dependence*>(__builtin_alloca(list_bytes(count, more)));
+  const DependenceList list = collect(into, count, first, more, second);
+  if (list.count != 0) wait_for_dependences(this_member(), list, nowait == 0);
+}
+WEFT_EXPORT void __kmpc_omp_wait_deps(Ident* place, Gtid thread, std::int32_t count, const LlvmDependence* first,
+                                      std::int32_t more, const LlvmDependence* second) {
+  __kmpc_omp_taskwait_deps_51(place, thread, count, first, more, second, 0);
+}
+
+// A hint where to run the task: members go where their places are, tasks go to members.
+WEFT_EXPORT std::int32_t __kmpc_omp_reg_task_with_affinity(Ident*, Gtid, LlvmTask*, std::int32_t, const void*) {
+  return 0;
+}
+
+// The detach clause. The compiler puts the event into the program's variable.
+WEFT_EXPORT Event* __kmpc_task_allow_completion_event(Ident*, Gtid, LlvmTask* task) {
+  Task& of = *preamble_of(task).task;
+  if (of.event == nullptr) attach_event(of, make_event(this_member()));
+  return of.event;
+}
+
+// A proxy task is complete when somebody says so, who may be no thread of OpenMP (_ooo).
+WEFT_EXPORT void __kmpc_proxy_task_completed(Gtid, LlvmTask* task) { fulfil_event(preamble_of(task).task->event); }
+WEFT_EXPORT void __kmpc_proxy_task_completed_ooo(LlvmTask* task) { fulfil_event(preamble_of(task).task->event); }
+
+WEFT_EXPORT std::uint64_t __kmpc_get_taskid() { return reinterpret_cast<std::uintptr_t>(this_member().task); }
+WEFT_EXPORT std::uint64_t __kmpc_get_parent_taskid() {
+  const Member& member = this_member();
+  if (member.task->explicit_) return reinterpret_cast<std::uintptr_t>(member.task->parent);
+  const Member* opener = member.team->master.parent;
+  return opener != nullptr ? reinterpret_cast<std::uintptr_t>(opener->task) : 0;
+}

@@ -1,0 +1,34 @@
+// LLVM's entry points for teams on the host.
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/kmpc.h"
+#include "faces/openmp/abi/kmpc_outlined.h"
+#include "faces/openmp/league.h"
+
+namespace weft::openmp {
+namespace {
+
+unsigned positive(std::int32_t value) { return value > 0 ? static_cast<unsigned>(value) : 0; }
+
+}  // namespace
+}  // namespace weft::openmp
+
+using namespace weft::openmp;
+
+WEFT_EXPORT void __kmpc_push_num_teams(Ident*, Gtid, std::int32_t teams, std::int32_t thread_limit) {
+  this_member().pushed.league = {positive(teams), positive(teams), positive(thread_limit)};
+}
+WEFT_EXPORT void __kmpc_push_num_teams_51(Ident*, Gtid, std::int32_t fewest, std::int32_t most,
+                                          std::int32_t thread_limit) {
+  this_member().pushed.league = {positive(fewest), positive(most), positive(thread_limit)};
+}
+WEFT_EXPORT void __kmpc_set_thread_limit(Ident*, Gtid, std::int32_t thread_limit) {
+  if (thread_limit > 0) icv_of(this_member()).thread_limit = thread_limit;
+}
+
+WEFT_EXPORT void __kmpc_fork_teams(Ident*, std::int32_t count, Microtask function, ...) {
+  WEFT_TAKE_OUTLINED(outlined, function, count);
+  Member& member = this_member();
+  const LeagueRequest request = member.pushed.league;
+  member.pushed.league = {};
+  run_league(request, call_outlined, &outlined);
+}

@@ -1,0 +1,71 @@
+# The list of ABI tests that are compiled by clang: most programs are those that gcc compiles too (tests.cmake).
+set(abi_clang_both
+  atomic barrier cancel_off critical detach doacross dynamic flush lock lock_old loop_collapse
+  loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
+  parallel_nested parallel_wide proc_bind reduction routines_team routines_time sections single task_basic task_depend
+  task_final task_many task_outlives_creator task_recursion task_regions task_thread_num taskgroup
+  taskloop threadprivate threadprivate_nested)
+# What stock libomp 19 does otherwise, or not at all: detach outside of parallel regions waits for nobody.
+set(abi_clang_no_stock detach)
+foreach(name ${abi_clang_both})
+  set(stock)
+  if(name IN_LIST abi_clang_no_stock)
+    set(stock NO_STOCK)
+  endif()
+  weft_abi_clang_test(${name} ${name}.c ${stock})
+endforeach()
+# Not here: loop_clauses (clang 19 gives a lastprivate variable of a scan another value, on libomp too), scope (which it
+# cannot compile), routines_5, target and target_offload (libomptarget's routines), teams (gcc's clauses), entry_points
+# (GCC's names).
+foreach(name exceptions classes threadprivate_class)
+  weft_abi_clang_test(${name} ${name}.cpp)
+endforeach()
+
+# What only LLVM's compilers do.
+weft_abi_clang_test(arguments llvm_arguments.c)
+weft_abi_clang_test(teams llvm_teams.c)
+weft_abi_clang_test(entries llvm_entries.c)
+# Threadprivate variables that are no thread-local ones, but the runtime's.
+weft_abi_clang_test(threadprivate_no_tls threadprivate.c OPTIONS -fnoopenmp-use-tls)
+weft_abi_clang_test(threadprivate_class_no_tls threadprivate_class.cpp OPTIONS -fnoopenmp-use-tls)
+
+# An older clang, with the newer one's omp.h.
+if(abi_has_clang AND WEFT_OLD_CLANG)
+  file(CREATE_LINK ${WEFT_STOCK_LIBOMP}/clang/19/include/omp.h ${abi_clang_folder}/include/omp.h SYMBOLIC)
+  foreach(name parallel_nested loop_dynamic reduction task_depend taskloop doacross)
+    abi_clang_program(old_${name} ${WEFT_OLD_CLANG} ${name}.c -O2 -I${abi_clang_folder}/include)
+    foreach(pair 2_2 8_8)
+      string(REPLACE "_" ";" numbers ${pair})
+      list(GET numbers 0 threads)
+      list(GET numbers 1 workers)
+      abi_register(abi.old_clang.${name}.t${threads}w${workers} 60 COMMAND ${abi_clang_folder}/old_${name}
+        ENV OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers})
+    endforeach()
+  endforeach()
+endif()
+
+if(abi_has_clang)
+  abi_register(abi.llvm_symbols 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_symbols.py
+    ${WEFT_STOCK_LIBOMP}/libomp.so.5 ${WEFT_DROPIN_DIR}/libgomp.so.1)
+
+  # One process, both compilers: a program of gcc's, a library of each.
+  abi_clang_program(libllvmhalf.so ${WEFT_CLANG} mixed_half.c -O2 -shared -fPIC -DHALF=llvm_half)
+  add_library(abi_gcchalf SHARED mixed_half.c)
+  target_compile_options(abi_gcchalf PRIVATE -fopenmp -O2)
+  target_compile_definitions(abi_gcchalf PRIVATE HALF=gcc_half)
+  target_link_options(abi_gcchalf PRIVATE -fopenmp)
+  abi_program(abi_mixed -O2 mixed.c)
+  target_link_libraries(abi_mixed PRIVATE abi_gcchalf ${abi_clang_folder}/libllvmhalf.so)
+  target_link_options(abi_mixed PRIVATE -Wl,-rpath,${abi_clang_folder})
+  add_dependencies(abi_mixed abi_clang_libllvmhalf.so)
+  foreach(workers 1 2 8)
+    abi_register(abi.mixed.w${workers} 60 COMMAND abi_mixed ENV WEFT_NUM_WORKERS=${workers})
+  endforeach()
+  # The same as `weft run` starts it, with a DT_RPATH that leads to the stock libomp: it is loaded, and idle.
+  abi_program(abi_mixed_rpath -O2 mixed.c)
+  target_link_libraries(abi_mixed_rpath PRIVATE abi_gcchalf ${abi_clang_folder}/libllvmhalf.so)
+  target_link_options(abi_mixed_rpath PRIVATE -Wl,--disable-new-dtags,-rpath,${abi_clang_folder},-rpath,${WEFT_STOCK_LIBOMP})
+  add_dependencies(abi_mixed_rpath abi_clang_libllvmhalf.so)
+  abi_register(abi.mixed.rpath 60 COMMAND abi_mixed_rpath
+    ENV LD_PRELOAD=${WEFT_DROPIN_DIR}/libgomp.so.1 MIXED_IDLE=1 WEFT_NUM_WORKERS=2)
+endif()
