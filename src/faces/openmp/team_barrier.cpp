@@ -10,8 +10,8 @@
 // nobody is left behind. What a released member does first in the next round cannot disturb this
 // one: `arrived` is reset before the round changes, and nobody can arrive again before it changes.
 //
-// In a cancelled region nobody waits: some members may be at its end already (cancel.h). What they leave in `arrived`
-// is put in order when the region is closed.
+// In a cancelled region nobody waits: some members may be at its end already (cancel.h). What they leave in `arrived` is
+// put in order when the region is closed.
 #include "faces/openmp/task_wait.h"
 
 namespace weft::openmp {
