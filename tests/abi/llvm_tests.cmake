@@ -1,9 +1,9 @@
 # The list of ABI tests that are compiled by clang: most programs are those that gcc compiles too (tests.cmake).
 set(abi_clang_both
-  atomic barrier cancel_off critical detach doacross dynamic flush lock lock_old loop_collapse
+  atomic barrier cancel cancel_off critical depend_kinds detach doacross dynamic flush lock lock_old loop_collapse
   loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
   parallel_nested parallel_wide proc_bind reduction routines_team routines_time sections single task_basic task_depend
-  task_final task_many task_outlives_creator task_recursion task_regions task_thread_num taskgroup
+  task_final task_many task_outlives_creator task_recursion task_reduction task_regions task_thread_num taskgroup
   taskloop threadprivate threadprivate_nested)
 # What stock libomp 19 does otherwise, or not at all: detach outside of parallel regions waits for nobody.
 set(abi_clang_no_stock detach)
@@ -32,7 +32,7 @@ weft_abi_clang_test(threadprivate_class_no_tls threadprivate_class.cpp OPTIONS -
 # An older clang, with the newer one's omp.h.
 if(abi_has_clang AND WEFT_OLD_CLANG)
   file(CREATE_LINK ${WEFT_STOCK_LIBOMP}/clang/19/include/omp.h ${abi_clang_folder}/include/omp.h SYMBOLIC)
-  foreach(name parallel_nested loop_dynamic reduction task_depend taskloop doacross)
+  foreach(name parallel_nested loop_dynamic reduction task_depend task_reduction taskloop cancel doacross)
     abi_clang_program(old_${name} ${WEFT_OLD_CLANG} ${name}.c -O2 -I${abi_clang_folder}/include)
     foreach(pair 2_2 8_8)
       string(REPLACE "_" ";" numbers ${pair})

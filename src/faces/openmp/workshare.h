@@ -42,8 +42,8 @@ struct alignas(base::cache_line) Workshare {
 
 /// One of the addresses on which members of the construct may park (not in core::strict_key's sense).
 inline const void* waiting_place(const Workshare& shared, std::uint64_t which) {
-  constexpr std::uint64_t places = sizeof(Workshare) / sizeof(std::uint64_t);
-  return reinterpret_cast<const char*>(&shared) + which % places * sizeof(std::uint64_t);
+  constexpr std::uint64_t words = sizeof(Workshare) / sizeof(std::uint64_t);
+  return reinterpret_cast<const char*>(&shared) + which % words * sizeof(std::uint64_t);
 }
 
 class WorkshareRing {

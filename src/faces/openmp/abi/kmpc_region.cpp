@@ -80,3 +80,10 @@ WEFT_EXPORT void __kmpc_push_num_threads_strict(Ident* place, Gtid thread, std::
   pushed.fatal = severity == severity_fatal;
   pushed.message = message;
 }
+// As omp_proc_bind_t numbers it, but for 5, which is primary too, and 6, which says nothing.
+WEFT_EXPORT void __kmpc_push_proc_bind(Ident*, Gtid, std::int32_t bind) {
+  constexpr std::int32_t llvm_primary = 5;
+  if (bind == llvm_primary) bind = static_cast<std::int32_t>(ProcBind::primary);
+  if (bind >= static_cast<std::int32_t>(ProcBind::primary) && bind <= static_cast<std::int32_t>(ProcBind::spread))
+    push_proc_bind(static_cast<unsigned>(bind));
+}
