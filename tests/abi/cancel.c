@@ -52,11 +52,13 @@ static void conditions(void) {
 #pragma omp barrier
 #pragma omp single nowait
     { check_add(&after, 10); }
+#ifndef __clang__ /* which leaves out a cancel construct whose condition is false, though it is a cancellation point */
 #pragma omp cancel parallel if (omp_get_thread_num() == 0)
     for (;;) {
 #pragma omp cancel parallel if (after < 0)
       check_work(10);
     }
+#endif
   }
   CHECK_EQ(after, 12);
 }

@@ -1,9 +1,9 @@
 # The list of ABI tests that are compiled by clang: most programs are those that gcc compiles too (tests.cmake).
 set(abi_clang_both
-  atomic barrier cancel cancel_off critical depend_kinds detach doacross dynamic flush lock lock_old loop_collapse
+  allocator atomic barrier cancel cancel_off critical detach doacross dynamic flush lock lock_old loop_collapse
   loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
   parallel_nested parallel_wide proc_bind reduction routines_team routines_time sections single task_basic task_depend
-  task_final task_many task_outlives_creator task_recursion task_reduction task_regions task_thread_num taskgroup
+  task_final task_many task_order task_outlives_creator task_priority task_recursion task_reduction task_regions task_thread_num taskgroup
   taskloop threadprivate threadprivate_nested)
 # What stock libomp 19 does otherwise, or not at all: detach outside of parallel regions waits for nobody.
 set(abi_clang_no_stock detach)
@@ -16,10 +16,12 @@ foreach(name ${abi_clang_both})
 endforeach()
 # Not here: loop_clauses (clang 19 gives a lastprivate variable of a scan another value, on libomp too), scope (which it
 # cannot compile), routines_5, target and target_offload (libomptarget's routines), teams (gcc's clauses), entry_points
-# (GCC's names).
+# (GCC's names), depend_kinds (which calls GOMP_task).
 foreach(name exceptions classes threadprivate_class)
   weft_abi_clang_test(${name} ${name}.cpp)
 endforeach()
+
+weft_abi_clang_test(task_chain task_chain.c PAIRS 2_2 8_2 NO_STOCK) # of a length that libomp has no stack for
 
 # What only LLVM's compilers do.
 weft_abi_clang_test(arguments llvm_arguments.c)

