@@ -47,6 +47,10 @@ if(abi_has_clang AND WEFT_OLD_CLANG)
 endif()
 
 if(abi_has_clang)
+  abi_clang_program(llvm_env_probe ${WEFT_CLANG} llvm_env_probe.c -O2)
+  abi_register(abi.llvm_env 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_env_test.py
+    ${abi_clang_folder}/llvm_env_probe)
+
   abi_register(abi.llvm_symbols 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_symbols.py
     ${WEFT_STOCK_LIBOMP}/libomp.so.5 ${WEFT_DROPIN_DIR}/libgomp.so.1)
 

@@ -4,6 +4,7 @@
 #include "core/identities.h"
 #include "core/runtime.h"
 #include "faces/openmp/places.h"
+#include "faces/openmp/kmp_environment.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -15,6 +16,7 @@ namespace {
 
 [[gnu::constructor]] void load() {
   read_settings();
+  read_kmp_environment();
   note_initial_thread();
   core::Config config;
   config.workers = settings.workers;

@@ -1,0 +1,47 @@
+"""The KMP_ variables: llvm_env_test.py PROGRAM, which prints stack size, block time in ms, and library by the kmp_ routines."""
+
+import os
+import re
+import subprocess
+import sys
+
+PROGRAM = sys.argv[1]
+NOT_USED = "not used by weft"
+
+
+def run(**settings: str) -> tuple[list[str], str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("KMP_", "OMP_", "GOMP_"))}
+    result = subprocess.run([PROGRAM], env=environment | settings, capture_output=True, text=True, timeout=20)
+    if result.returncode != 0:
+        sys.exit(f"{settings}: exit status {result.returncode}: {result.stderr!r}")
+    return result.stdout.split(), result.stderr
+
+
+def expect(settings: dict[str, str], values: dict[int, str], said: str = "") -> None:
+    fields, errors = run(**settings)
+    for index, value in values.items():
+        if fields[index] != value:
+            sys.exit(f"{settings}: field {index} is {fields[index]}, expected {value}")
+    if said == "" and errors != "" or not re.search(said, errors):
+        sys.exit(f"{settings}: expected {said!r} on stderr, not {errors!r}")
+    if said != "" and "\n" in errors.strip() and "DISPLAY" not in errors:
+        sys.exit(f"{settings}: more than a line: {errors!r}")
+
+
+MIB = 1 << 20
+expect({}, {2: "3"})
+expect({"KMP_STACKSIZE": "3m"}, {0: str(3 * MIB)})
+expect({"KMP_STACKSIZE": str(5 * MIB)}, {0: str(5 * MIB)})
+expect({"KMP_STACKSIZE": "3m", "OMP_STACKSIZE": "7m"}, {0: str(7 * MIB)})
+expect({"KMP_STACKSIZE": "many"}, {}, r"^weft: KMP_STACKSIZE=many: expected a size")
+expect({"KMP_BLOCKTIME": "30"}, {1: "30"})
+expect({"KMP_BLOCKTIME": "0"}, {1: "0"})
+expect({"KMP_BLOCKTIME": "5000us"}, {1: "5"})
+expect({"KMP_BLOCKTIME": "infinite"}, {1: "10000"})
+expect({"KMP_BLOCKTIME": "-1"}, {}, r"^weft: KMP_BLOCKTIME=-1: expected a number")
+expect({"KMP_BLOCKTIME": "30", "OMP_WAIT_POLICY": "passive"}, {1: "0"})
+expect({"KMP_SETTINGS": "1"}, {}, r"OPENMP DISPLAY ENVIRONMENT BEGIN")
+expect({"KMP_SETTINGS": "0"}, {})
+expect({"KMP_VERSION": "true"}, {}, r"^weft: .*weft$")
+expect({"KMP_LIBRARY": "serial", "KMP_TASKING": "0"}, {}, rf"^weft: KMP_(LIBRARY|TASKING), KMP_(LIBRARY|TASKING): {NOT_USED}$")
+expect({"KMP_DUPLICATE_LIB_OK": "TRUE", "KMP_INIT_AT_FORK": "FALSE"}, {})
