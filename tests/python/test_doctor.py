@@ -98,8 +98,21 @@ def test_llvm_runtime(compile_c: Compile, name: str, kind: Kind) -> None:
     program = compile_c(call, "program", str(runtime), f"-Wl,-rpath,{runtime.parent}")
     diagnosis = diagnose(str(program))
     assert kinds(diagnosis) == [kind]
+    assert diagnosis.can_take_over
+
+
+def test_copy_of_llvm_runtime(compile_c: Compile) -> None:
+    runtime = compile_c("void __kmpc_fork_call(void) {}", "libomp-1a2b.so", "-shared", "-Wl,-soname,libomp-1a2b.so")
+    assert kinds(diagnose(str(runtime))) == [Kind.LLVM_COPY]
+    assert diagnose(str(runtime)).can_take_over
+
+
+def test_static_llvm_runtime(compile_c: Compile) -> None:
+    program = compile_c("void __kmpc_fork_call(void) {} int main(void) { __kmpc_fork_call(); return 0; }", "program")
+    diagnosis = diagnose(str(program))
+    assert kinds(diagnosis) == [Kind.LLVM_STATIC]
     assert not diagnosis.can_take_over
-    assert "GCC's ABI only" in diagnosis.runtimes[0].answer
+    assert any("static libomp" in obstacle for obstacle in diagnosis.obstacles)
 
 
 def test_script(openmp_program: Path, tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ Header& header_of(void* block) { return static_cast<Header*>(block)[-1]; }
 
 /// nullptr: a predefined one.
 Allocator* made_allocator(AllocatorHandle handle) {
-  return handle > last_predefined_allocator ? reinterpret_cast<Allocator*>(handle) : nullptr;
+  constexpr AllocatorHandle least_address = 4096;  // LLVM's omp.h has further predefined ones, for devices
+  return handle >= least_address ? reinterpret_cast<Allocator*>(handle) : nullptr;
 }
 
 void* lay_out(void* memory, std::size_t alignment, const Header& header) {
