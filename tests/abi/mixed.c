@@ -122,14 +122,12 @@ static int threads_of_process(void) {
   return threads;
 }
 
+/* Not as many threads as two runtimes would have: the workers, identities for members, and a few others. */
 static void one_set_of_workers(void) {
   struct run run = {&gcc_half, &gcc_half, {0}, {0}, {0}, 0, 0, 0, 0, 0, NULL, 0};
-  const int before = threads_of_process();
-  for (int i = 0; i < 10; ++i) gcc_half.region(members, count, &run);
-  const int after_one = threads_of_process();
-  for (int i = 0; i < 10; ++i) llvm_half.region(members, count, &run);
+  for (int i = 0; i < 40; ++i) halves[i % 2]->region(members, count, &run);
   const char* const workers = getenv("WEFT_NUM_WORKERS");
-  if (workers != NULL && before == 1) CHECK_EQ(threads_of_process(), after_one);
+  if (workers != NULL) CHECK_LE(threads_of_process(), atoi(workers) + members + 3);
 }
 
 static void body(void) {

@@ -12,17 +12,23 @@ namespace {
 
 bool is_atomic(const Ident* place) { return place != nullptr && (place->flags & ident_atomic_reduce) != 0; }
 
+// Nobody else has a part: of a teams construct's reduction, the other teams' initial threads have.
+bool is_alone(const Member& member) {
+  const Team& team = *member.team;
+  return team.size == 1 && (team.level != 0 || team.league_size == 1);
+}
+
 // How the members put their parts of a reduction together: 1, one after the other, between here and the end of the
 // reduction; 2, each by atomic operations, for which the compiler has made code if it says so.
 std::int32_t begin_reduction(const Member& member, const Ident* place, CriticalName& name) {
-  if (member.team->size == 1) return 1;
+  if (is_alone(member)) return 1;
   if (is_atomic(place)) return 2;
   name.lock();
   return 1;
 }
 
 void end_reduction(const Member& member, const Ident* place, CriticalName& name) {
-  if (member.team->size != 1 && !is_atomic(place)) name.unlock();
+  if (!is_alone(member) && !is_atomic(place)) name.unlock();
 }
 
 std::int32_t is_member(std::int32_t number) {
