@@ -51,7 +51,10 @@ void wait_for(Member& member, Condition& condition) {
     if (!last_look && keep_looking(team, round++)) continue;
     const bool bound = condition.only_below() != nullptr;
     if (bound && !last_look) {
+      // It may put aside one more task that is not for it. If it does, it is woken again as soon as a worker is idle:
+      // in the end nothing lies hidden that one of those who sleep waits for.
       last_look = true;
+      mistakes = 0;
       offered = tasks_offered(pool);
       continue;
     }
