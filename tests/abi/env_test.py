@@ -205,6 +205,9 @@ DISPLAYED = {
         "OMP_ALLOCATOR": "omp_large_cap_mem_alloc",
         "OMP_TARGET_OFFLOAD": "disabled",
     },
+    "display-spin": {"OMP_DISPLAY_ENV": "verbose", "GOMP_SPINCOUNT": "3M"},
+    "display-spin-infinite": {"OMP_DISPLAY_ENV": "verbose", "GOMP_SPINCOUNT": "infinite"},
+    "display-cpus": {"OMP_DISPLAY_ENV": "verbose", "GOMP_CPU_AFFINITY": "0"},
     "display-false": {"OMP_DISPLAY_ENV": "false"},
 }
 

@@ -370,7 +370,7 @@ void show_affinity_format() {
 void show_verbose() {
   show_text("GOMP_CPU_AFFINITY", "");
   show_number("GOMP_STACKSIZE", settings.stack_size);
-  show_number("GOMP_SPINCOUNT", settings.spin_ns / spin_turn_ns);
+  show_number("GOMP_SPINCOUNT", settings.spin_ns == UINT64_MAX ? UINT64_MAX : settings.spin_ns / spin_turn_ns);
   show_number("WEFT_NUM_WORKERS", settings.workers != 0 ? settings.workers : static_cast<unsigned>(os::usable_cpus()));
   show_number("WEFT_STACKSIZE", settings.stack_size);
   show_boolean("WEFT_REPORT", settings.report);
