@@ -590,6 +590,8 @@ Team& open_initial_team(const Icv& icv) {
   team->first_construct = 0;
   team->epoch = core::runtime.epoch.load(std::memory_order_relaxed);
   team->standing = Standing::initial;
+  team->group = nullptr;
+  team->vacant_words.store(0, std::memory_order_relaxed);
   team->icv = icv;
   team->seats = nullptr;
   team->master_unit = worker.current;
