@@ -160,9 +160,8 @@ int weft_barrier_destroy(weft_barrier* barrier) {
   if (barrier == nullptr) return WEFT_ERR_ARGUMENT;
   core::Barrier& it = core_of(barrier);
   if (it.arrived() != 0) return WEFT_ERR_BUSY;
-  const std::uint32_t parties = it.parties();
-  it.~Barrier();
-  return make(barrier, parties);  // one that is used once more is as new
+  it.give_back();
+  return WEFT_OK;
 }
 
 int weft_barrier_wait(weft_barrier* barrier, int* last) { return weft_barrier_timed_wait(barrier, WEFT_FOREVER, last); }

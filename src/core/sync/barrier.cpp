@@ -142,8 +142,11 @@ struct Chain {
 
 }  // namespace
 
-Barrier::~Barrier() {
-  if (BarrierShards* shards = shards_.load(std::memory_order_relaxed); shards != nullptr) std::free(shards);
+void Barrier::give_back() {
+  BarrierShards* shards = shards_.load(std::memory_order_relaxed);
+  if (shards == nullptr) return;
+  shards_.store(nullptr, std::memory_order_relaxed);
+  std::free(shards);
 }
 
 std::uint32_t Barrier::arrived() const {

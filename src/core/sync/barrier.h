@@ -23,8 +23,7 @@ class Barrier {
   enum class Outcome : std::uint8_t { passed, passed_last, timed_out };
 
   explicit Barrier(std::uint32_t parties) : parties_(parties) {}
-  /// Nobody is at it.
-  ~Barrier();
+  ~Barrier() { give_back(); }
   Barrier(const Barrier&) = delete;
   Barrier& operator=(const Barrier&) = delete;
 
@@ -37,6 +36,8 @@ class Barrier {
   /// How many have arrived and wait.
   std::uint32_t arrived() const;
   std::uint32_t parties() const { return parties_; }
+  /// Frees what it has allocated; it can be used all the same. Nobody is at it.
+  void give_back();
 
  private:
   enum class Arrival : std::uint8_t { waits, last, elsewhere };

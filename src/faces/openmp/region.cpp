@@ -255,13 +255,16 @@ void take_members(core::Worker& worker, Team& team, bool all) {
   constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
   unsigned most = 1;
   for (;;) {
-    core::Share::Run run =
+    const core::Share::Run run =
         team.share.claim(team.by_place ? 1 : most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
-    if (team.by_place) [[unlikely]]
-      run.first = claim_by_place(worker, team);
     const unsigned long long before = arch::ticks();
-    run_members(worker, team, run);
+    // Now it is this region's: what was read before the claim may have been an earlier one's.
+    if (team.by_place) [[unlikely]] {
+      for (unsigned left = run.count; left != 0; --left) run_members(worker, team, {claim_by_place(worker, team), 1});
+    } else {
+      run_members(worker, team, run);
+    }
     if (!all && core::has_local_work(worker)) return;
     if (arch::ticks() - before > short_ticks * run.count) {
       most = 1;

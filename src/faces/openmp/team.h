@@ -12,6 +12,7 @@
 
 #include "base/kept_array.h"
 #include "base/layout.h"
+#include "base/relaxed.h"
 #include "core/pool/share.h"
 #include "faces/openmp/icv.h"
 #include "faces/openmp/member.h"
@@ -42,7 +43,7 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  bool by_place = false;   // a claim is for one member, which claim_by_place() chooses
+  base::Relaxed<bool> by_place{false};  // claim_by_place() chooses the members; late thieves of an earlier region look
   Icv icv;                 // with which implicit tasks start
   Taskgroup* group = nullptr;  // around the region, for its task reductions
   Seats* seats = nullptr;      // identities that members keep from region to region; outermost only
