@@ -20,11 +20,6 @@ struct TaskMutex {
 
 namespace {
 
-struct Link {
-  Dependences* task;
-  Link* next;
-};
-
 struct Entry {
   const void* address;
   Link* before = nullptr;   // the generation that those of the last one wait for
@@ -43,14 +38,9 @@ T* make(Arguments... arguments) {
 
 Edge* closed() { return reinterpret_cast<Edge*>(std::uintptr_t{1}); }
 
-Dependences* retain(Dependences* object) {
-  object->users.fetch_add(1, std::memory_order_relaxed);
-  return object;
-}
-
 void let_go(Dependences* object) {
   if (object->users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  std::free(object->mutexes);
+  if (object->mutexes != nullptr) std::free(object->mutexes);
   std::free(object);
 }
 
@@ -62,8 +52,13 @@ void forget(Link*& list) {
   while (Link* link = list) {
     list = link->next;
     let_go(link->task);
-    std::free(link);
   }
+}
+
+// One of the links that there is room for.
+void put_into(Link*& list, Dependences& task) {
+  task.users.fetch_add(1, std::memory_order_relaxed);
+  list = new (task.new_link()) Link{&task, list};
 }
 
 void forget(Entry& entry) {
@@ -104,7 +99,6 @@ struct DependenceTable {
     for (Entry* entry = head; entry != nullptr; entry = entry->next)
       if (entry->address == address) return *entry;
     Entry* fresh = make<Entry>(address);
-    if (all_memory != nullptr) fresh->current = make<Link>(retain(all_memory->task), nullptr);
     fresh->next = head;
     return *(head = fresh);
   }
@@ -135,7 +129,7 @@ void depend_on(Entry& entry, Task& task, Access access) {
     entry.access = access;
   }
   depend_on_all(entry.before, task);
-  entry.current = make<Link>(retain(task.dependences), entry.current);
+  put_into(entry.current, *task.dependences);
   if (access == Access::excludes) want_mutex(*task.dependences, entry);
 }
 
@@ -149,9 +143,8 @@ void depend_on_everything(DependenceTable& table, Task& task) {
       std::free(entry);
     }
   }
-  depend_on_all(table.all_memory, task);
   forget(table.all_memory);
-  table.all_memory = make<Link>(retain(task.dependences), nullptr);
+  put_into(table.all_memory, *task.dependences);
 }
 
 // Takes the mutexes that the task does not hold yet. False: it stands in the queue of one.
@@ -174,14 +167,13 @@ bool take_mutexes(Task& task) {
 
 // It holds them all.
 bool end_of_mutexes(TaskPool& pool, Task& task) {
-  task.dependences->unresolved.take_back(Dependences::mutexes_to_take - 1);
-  return task.dependences->unresolved.drop(pool, 0) == 0;
+  return task.dependences->unresolved.drop(pool, 0, Dependences::mutexes_to_take) == 0;
 }
 
-// One of the things that keep the task from running is gone. Returns whether it may run; one that is deferred not only
-// may: it is for the caller to enqueue.
-bool resolve_one(TaskPool& pool, Task& task) {
-  const std::uint32_t left = task.dependences->unresolved.drop(pool, 0);
+// `count` of the things that keep the task from running are gone. Returns whether it may run; one that is deferred not
+// only may: it is for the caller to enqueue.
+bool resolve(TaskPool& pool, Task& task, std::uint32_t count) {
+  const std::uint32_t left = task.dependences->unresolved.drop(pool, 0, count);
   if (left != Dependences::mutexes_to_take) return left == 0;
   return take_mutexes(task) && end_of_mutexes(pool, task);
 }
@@ -224,11 +216,12 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
   Task& parent = *task.parent;
   if (parent.children_table == nullptr) parent.children_table = make<DependenceTable>();
   DependenceTable& table = *parent.children_table;
-  void* memory = std::malloc(sizeof(Dependences));
+  void* memory = std::malloc(sizeof(Dependences) + list.count * sizeof(Link));
   if (memory == nullptr) base::panic("no memory for task dependences");
   Dependences& own = *(task.dependences = new (memory) Dependences);
   own.task = &task;
   own.deferred = deferred;
+  depend_on_all(table.all_memory, task);
   bool everything = false;
   for (std::size_t index = 0; index < list.count; ++index) {
     const Dependence dependence = list.get(list.source, index);
@@ -238,8 +231,7 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
       depend_on(table.entry(dependence.address), task, dependence.access);
   }
   if (everything) depend_on_everything(table, task);
-  if (own.mutex_count == 0) own.unresolved.take_back(Dependences::mutexes_to_take);
-  return resolve_one(creator.team->tasks, task);
+  return resolve(creator.team->tasks, task, own.mutex_count == 0 ? 1 + Dependences::mutexes_to_take : 1);
 }
 
 bool release_successors(Team& team, Member* member, Task& task) {
@@ -251,7 +243,7 @@ bool release_successors(Team& team, Member* member, Task& task) {
     Task& successor = *edge->successor;
     // Read first: the one that takes an undeferred task's count to 0 lets its creator go on with it.
     const bool deferred = successor.dependences->deferred;
-    if (resolve_one(pool, successor) && deferred) offer(team, member, successor);
+    if (resolve(pool, successor, 1) && deferred) offer(team, member, successor);
     std::free(edge);
     edge = next;
   }

@@ -46,6 +46,12 @@ struct Edge {
 /// Exclusion between the tasks of one address.
 struct TaskMutex;
 
+/// A task in a generation: belongs to the task's Dependences, behind which it lies.
+struct Link {
+  Dependences* task;
+  Link* next;
+};
+
 struct Dependences {
   /// What keeps the task from running: predecessors that are not complete, 1 while registering, mutexes_to_take while
   /// it has some to take. The latter is a number that nothing else adds up to, so that whoever removes what is before
@@ -53,13 +59,15 @@ struct Dependences {
   static constexpr std::uint32_t mutexes_to_take = 1U << 30U;
   TaskCounter unresolved{1 + mutexes_to_take};
   std::atomic<Edge*> successors{nullptr};
-  std::atomic<std::uint32_t> users{1};  // the task, and the table's entries
+  std::atomic<std::uint32_t> users{1};  // the task, and its links that are in the table
   Task* task = nullptr;
   Task* next_in_queue = nullptr;  // of a mutex
   TaskMutex** mutexes = nullptr;  // in order
   unsigned mutex_count = 0;
   unsigned mutexes_held = 0;
   bool deferred = true;
+  unsigned link_count = 0;
+  Link* new_link() { return reinterpret_cast<Link*>(this + 1) + link_count++; }
 };
 
 /// Registers `task`. True: it may run at once; else it is enqueued, if it is `deferred`, when nothing keeps it any more, or

@@ -34,14 +34,10 @@ namespace weft::openmp {
 
 // ---------------------------------------------------------------- counters
 
-std::uint32_t TaskCounter::drop(TaskPool& pool, std::uint32_t awaited) {
-  std::uint32_t word = word_.load(std::memory_order_relaxed);
-  while ((word & waiter_bit) == 0)
-    if (word_.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel, std::memory_order_relaxed))
-      return word - 1;
+std::uint32_t TaskCounter::drop_awaited(TaskPool& pool, std::uint32_t awaited, std::uint32_t count) {
   core::Unit* unit = nullptr;
   pool.lock.lock();
-  word = word_.fetch_sub(1, std::memory_order_acq_rel) - 1;
+  const std::uint32_t word = word_.fetch_sub(count, std::memory_order_acq_rel) - count;
   if (word == (awaited | waiter_bit) && waiter_->listed) {
     unit = waiter_->unit;
     unlist_waiter(pool, *waiter_);
@@ -80,17 +76,20 @@ struct CounterWait {
 
 constexpr std::uint32_t most_nested = 32;
 
-void initialise(Task& task, Member& member, const TaskRequest& request) {
-  Task& parent = *member.task;
-  task.icv = parent.icv;
-  task.parent = &parent;
-  task.group = parent.group;
-  task.function = request.function;
-  set_priority(task, request.priority);
-  task.depth = parent.depth + 1;
-  task.explicit_ = true;
-  task.final_ = request.final_ || parent.final_;
-  task.tied = request.tied;
+int allowed_priority(int priority) {
+  return priority < settings.max_task_priority ? priority : settings.max_task_priority;
+}
+
+Task child_of(Task& parent, const TaskRequest& request) {
+  return Task{.icv = parent.icv,
+              .parent = &parent,
+              .group = parent.group,
+              .function = request.function,
+              .priority = allowed_priority(request.priority),
+              .depth = parent.depth + 1,
+              .explicit_ = true,
+              .final_ = request.final_ || parent.final_,
+              .tied = request.tied};
 }
 
 void* memory_for_task(std::size_t size, std::size_t alignment) {
@@ -106,11 +105,7 @@ void* memory_for_task(std::size_t size, std::size_t alignment) {
 // The task that the member was in before may have moved meanwhile.
 void go_back_to(Member& member, Task* before) { member.task = before->moved_to == nullptr ? before : before->moved_to; }
 
-void copy_data(Member& member, Task& task, const TaskRequest& request) {
-  if (request.copy == nullptr) {
-    if (request.size != 0) std::memcpy(task.data, request.data, request.size);
-    return;
-  }
+[[gnu::noinline]] void construct_data(Member& member, Task& task, const TaskRequest& request) {
   task.must_run = true;
   Task* creator = member.task;  // the copies are made in the data environment of the new task
   member.task = &task;
@@ -118,8 +113,16 @@ void copy_data(Member& member, Task& task, const TaskRequest& request) {
   go_back_to(member, creator);
 }
 
-void let_go(TaskPool& pool, Task* task) {
-  while (task->holders.drop(pool, 1) == 0) {
+inline void copy_data(Member& member, Task& task, const TaskRequest& request) {
+  if (request.copy != nullptr)
+    construct_data(member, task, request);
+  else if (request.size != 0)
+    std::memcpy(task.data, request.data, request.size);
+}
+
+// Who finds that its own hold is the only one need not take it away: nobody else can get one.
+inline void let_go(TaskPool& pool, Task* task) {
+  while (task->holders.value() == 1 || task->holders.drop(pool, 1) == 0) {
     Task* parent = task->parent;
     std::free(task);
     task = parent;
@@ -152,7 +155,7 @@ void complete(Member& member, Task& task) {
   count_completed(member);
 }
 
-void count_created(Member& member, Task& task) {
+inline void count_created(Member& member, Task& task) {
   task.parent->children.add();
   task.parent->holders.add();
   if (task.group != nullptr) task.group->count.add();
@@ -161,50 +164,35 @@ void count_created(Member& member, Task& task) {
   count_task();
 }
 
-void run_body(Member& member, Task& task) {
+inline void run_body(Member& member, Task& task, bool looks_at_stack = true) {
   Task* before = member.task;
   member.task = &task;
   const std::size_t wanted = core::runtime.config.stack_size;
-  if (core::stack_left() < wanted / 2) [[unlikely]]
+  if (looks_at_stack && core::stack_left() < wanted / 2) [[unlikely]]
     core::call_on_segment(wanted, call_task, &task);
   else
     task.function(task.data);
   go_back_to(member, before);
 }
 
-// The same, but looks at the stack only now and then.
-void run_nested_body(Member& member, Task& task) {
-  constexpr std::uint32_t depths = 16;
-  if (task.depth % depths == 0) {
-    run_body(member, task);
-    return;
-  }
-  Task* before = member.task;
-  member.task = &task;
-  task.function(task.data);
-  go_back_to(member, before);
-}
-
 // A copy of a task on the stack, which goes on as that. Nobody else knows of it yet.
 Task* move_off_stack(Task& task) {
-  Task& moved = *new (memory_for_task(sizeof(Task), alignof(Task))) Task;
-  moved.icv = task.icv;
-  moved.parent = task.parent;
-  moved.group = task.group;
-  moved.priority = task.priority;
-  moved.depth = task.depth;
-  moved.explicit_ = true;
-  moved.final_ = task.final_;
-  moved.tied = task.tied;
-  moved.key = task.key;
-  task.moved_to = &moved;
-  return &moved;
+  void* memory = memory_for_task(sizeof(Task), alignof(Task));
+  task.moved_to = new (memory) Task{.icv = task.icv,
+                                    .parent = task.parent,
+                                    .group = task.group,
+                                    .key = task.key,
+                                    .priority = task.priority,
+                                    .depth = task.depth,
+                                    .explicit_ = true,
+                                    .final_ = task.final_,
+                                    .tied = task.tied};
+  return task.moved_to;
 }
 
-// The task in hand and those around it that lie on the stack get descriptors of their own. (Ancestors of one that does
-// not lie there do not either.)
-void leave_stack(Member& member) {
-  if (!member.task->on_stack) return;
+// The task in hand, which lies on the stack, and those around it that do get descriptors of their own. (Ancestors of one
+// that does not lie there do not either.)
+[[gnu::noinline]] void leave_stack(Member& member) {
   member.task = move_off_stack(*member.task);
   for (Task* task = member.task;; task = task->parent) {
     const bool moves = task->parent->on_stack;
@@ -218,8 +206,7 @@ void leave_stack(Member& member) {
 // else all below it is included in it.
 void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context,
                   bool alone) {
-  Task task;
-  initialise(task, member, request);
+  Task task = child_of(*member.task, request);
   task.on_stack = alone;
   count_task();
   constexpr std::size_t most_on_stack = 4096;
@@ -239,13 +226,11 @@ void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(vo
   } else {
     task.data = request.data;
   }
-  if (request.event != nullptr) {
-    task.event = request.event;
-    task.event->task.store(&task, std::memory_order_release);
-  }
-  run_nested_body(member, task);
+  if (request.event != nullptr) attach_event(task, request.event);
+  constexpr std::uint32_t depths_between_looks = 16;
+  run_body(member, task, task.depth % depths_between_looks == 0);
   if (task.event != nullptr) wait_for_event(member, task);
-  std::free(kept);
+  if (kept != nullptr) std::free(kept);
   if (task.moved_to == nullptr) return;
   if (task.moved_to->children_table != nullptr) free_table(*task.moved_to);
   let_go(member.team->tasks, task.moved_to);
@@ -254,7 +239,7 @@ void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(vo
 // Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred for its depth
 // when the one at the top has ended.
 void run_those_put_off(Member& member) {
-  if (member.team->level != 0 || member.task->parent != nullptr) return;
+  if (member.task->parent != nullptr) return;
   if (!member.team->tasks.used.load(std::memory_order_relaxed)) return;
   unsigned mistakes = 0;
   while (Task* task = find_task(member, nullptr, mistakes)) run_task(member, *task);
@@ -262,6 +247,55 @@ void run_those_put_off(Member& member) {
 
 bool must_run_at_once(const Member& member, const Task& task) {
   return member.team->level == 0 && task.depth <= most_nested;
+}
+
+// A descriptor with request.size bytes behind it; create_task has it in line.
+[[gnu::always_inline]] inline Task& make_task(Member& member, const TaskRequest& request) {
+  if (member.task->on_stack) [[unlikely]]
+    leave_stack(member);
+  constexpr std::size_t usual = alignof(std::max_align_t);
+  std::size_t offset = base::round_up(sizeof(Task), usual);
+  void* memory = nullptr;
+  if (request.alignment <= usual) [[likely]] {
+    memory = memory_for_task(offset + request.size, usual);
+  } else {
+    offset = base::round_up(sizeof(Task), request.alignment);
+    memory = memory_for_task(offset + request.size, request.alignment);
+  }
+  Task& task = *new (memory) Task(child_of(*member.task, request));
+  task.data = static_cast<char*>(memory) + offset;
+  if (request.event != nullptr) [[unlikely]]
+    attach_event(task, request.event);
+  return task;
+}
+
+// The task has been counted.
+[[gnu::noinline]] void submit_special(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
+  const bool ready = depend == nullptr || register_dependences(member, task, *depend, deferrable);
+  if (!deferrable) {
+    if (!ready) wait_for_counter(member, task.dependences->unresolved, 0);
+    run_body(member, task);
+    if (task.event != nullptr) wait_for_event(member, task);
+    complete(member, task);
+  } else if (ready) {
+    if (must_run_at_once(member, task))
+      run_task(member, task);
+    else
+      enqueue(member, task);
+  }
+  if (member.team->level == 0) run_those_put_off(member);
+}
+
+[[gnu::always_inline]] inline void submit(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
+  Team& team = *member.team;
+  if (!team.tasks.used.load(std::memory_order_acquire)) [[unlikely]]
+    open_pool(team);
+  count_created(member, task);
+  const bool plain = depend == nullptr && deferrable && team.level != 0;
+  if (plain)
+    enqueue(member, task);
+  else
+    submit_special(member, task, depend, deferrable);
 }
 
 }  // namespace
@@ -290,20 +324,10 @@ void run_task(Member& member, Task& task) {
 }
 
 Task& allocate_task(Member& member, const TaskRequest& request) {
-  leave_stack(member);
-  const std::size_t alignment = request.alignment < alignof(Task) ? alignof(Task) : request.alignment;
-  const std::size_t offset = base::round_up(sizeof(Task), alignment);
-  void* memory = memory_for_task(offset + request.size, alignment);
-  Task& task = *new (memory) Task;
-  task.data = static_cast<char*>(memory) + offset;
-  initialise(task, member, request);
-  if (request.event != nullptr) attach_event(task, request.event);
-  return task;
+  return make_task(member, request);
 }
 
-void set_priority(Task& task, int priority) {
-  task.priority = priority < settings.max_task_priority ? priority : settings.max_task_priority;
-}
+void set_priority(Task& task, int priority) { task.priority = allowed_priority(priority); }
 
 void attach_event(Task& task, Event* event) {
   task.event = event;
@@ -326,22 +350,7 @@ void end_undeferred_task(Member& member, Task& task) {
 }
 
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
-  Team& team = *member.team;
-  if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
-  count_created(member, task);
-  const bool ready = depend == nullptr || register_dependences(member, task, *depend, deferrable);
-  if (!deferrable) {
-    if (!ready) wait_for_counter(member, task.dependences->unresolved, 0);
-    run_body(member, task);
-    if (task.event != nullptr) wait_for_event(member, task);
-    complete(member, task);
-  } else if (ready) {
-    if (must_run_at_once(member, task))
-      run_task(member, task);
-    else
-      enqueue(member, task);
-  }
-  run_those_put_off(member);
+  submit(member, task, depend, deferrable);
 }
 
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
@@ -357,13 +366,13 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
   const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
   if (alone && request.event == nullptr && member.task->depth < most_nested) {
     run_in_place(member, request, prepare, context, true);
-  } else {
-    Task& task = allocate_task(member, request);
-    copy_data(member, task, request);
-    if (prepare != nullptr) prepare(task.data, context);
-    submit_task(member, task, request.depend, request.deferrable);
+    if (team.level == 0) run_those_put_off(member);
+    return;
   }
-  run_those_put_off(member);
+  Task& task = make_task(member, request);
+  copy_data(member, task, request);
+  if (prepare != nullptr) prepare(task.data, context);
+  submit(member, task, request.depend, request.deferrable);
 }
 
 void wait_for_children(Member& member) { wait_for_counter(member, member.task->children, 0); }

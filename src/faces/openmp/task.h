@@ -32,13 +32,20 @@ class TaskCounter {
   void take_back(std::uint32_t count = 1) { word_.fetch_sub(count, std::memory_order_relaxed); }
   std::uint32_t value() const { return word_.load(std::memory_order_acquire) & ~waiter_bit; }
   /// Returns the new value. Resumes the sleeper if that is `awaited`.
-  std::uint32_t drop(TaskPool& pool, std::uint32_t awaited);
+  std::uint32_t drop(TaskPool& pool, std::uint32_t awaited, std::uint32_t count = 1) {
+    std::uint32_t word = word_.load(std::memory_order_relaxed);
+    while ((word & waiter_bit) == 0) [[likely]]
+      if (word_.compare_exchange_weak(word, word - count, std::memory_order_acq_rel, std::memory_order_relaxed))
+        return word - count;
+    return drop_awaited(pool, awaited, count);
+  }
   /// With the pool's lock held.
   void arm(TaskWaiter& waiter);
   void disarm();
 
  private:
   static constexpr std::uint32_t waiter_bit = 1U << 31U;
+  std::uint32_t drop_awaited(TaskPool& pool, std::uint32_t awaited, std::uint32_t count);
   std::atomic<std::uint32_t> word_;
   TaskWaiter* waiter_ = nullptr;
 };
@@ -64,7 +71,7 @@ struct Task {
   Task* next = nullptr;      // in the priority queue
   Task* moved_to = nullptr;  // of one on a stack: its descriptor now
   const void* key = this;    // what nestable locks know it by
-  TaskCounter children;      // that are not complete
+  TaskCounter children{0};   // that are not complete
   /// 1 until the task is complete, 1 for each child whose descriptor exists: the line of ancestors
   /// stays readable for as long as somebody may ask for it. At 0 the descriptor is freed; an implicit
   /// task, which is part of its member, stays at 1, and its member waits for that.

@@ -141,8 +141,7 @@ void free_pool(TaskPool& pool) {
   }
 }
 
-TaskSeat& seat_of(Member& member) {
-  if (member.seat != nullptr) return *member.seat;
+TaskSeat& make_seat(Member& member) {
   auto& entry = member.team->tasks.seats.items()[member.number];
   TaskSeat* seat = entry.load(std::memory_order_acquire);
   if (seat == nullptr) {

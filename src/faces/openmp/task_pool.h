@@ -18,12 +18,12 @@
 #include "core/pool/deque.h"
 #include "core/spinlock.h"
 #include "core/unit.h"
+#include "faces/openmp/member.h"
 #include "faces/openmp/task.h"
 
 namespace weft::openmp {
 
 struct Team;
-struct Member;
 
 struct TaskSeat {
   core::Deque<Task> deque;
@@ -73,7 +73,8 @@ struct TaskPool {
 };
 
 /// The member's seat; made on first use.
-TaskSeat& seat_of(Member& member);
+TaskSeat& make_seat(Member& member);
+inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *member.seat : make_seat(member); }
 
 /// The region is about to use tasks: makes seats, and holds the team open.
 void open_pool(Team& team);

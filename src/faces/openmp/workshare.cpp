@@ -33,7 +33,7 @@ bool wait_until_free(const Team& team, Workshare& slot, std::uint64_t wanted) {
   return slot.state.load(std::memory_order_acquire) / Workshare::phases >= wanted / Workshare::phases;
 }
 
-void free_contents(Workshare& slot) {
+[[gnu::noinline]] void free_contents(Workshare& slot) {
   std::free(slot.memory);
   std::free(slot.posted);
   slot.memory = nullptr;
@@ -114,7 +114,7 @@ void leave_construct(Member& member, Workshare& slot) {
   member.loop.shared = nullptr;
   if (&slot == &team.workshares.nothing()) return;
   if (slot.left.fetch_add(1, std::memory_order_acq_rel) + 1 != team.size) return;
-  free_contents(slot);
+  if (slot.memory != nullptr || slot.posted != nullptr) free_contents(slot);
   slot.left.store(0, std::memory_order_relaxed);
   const std::uint64_t construct = slot.state.load(std::memory_order_relaxed) / Workshare::phases;
   slot.state.store((construct + WorkshareRing::slots) * Workshare::phases + Workshare::phase_free,

@@ -76,15 +76,7 @@ TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*,
   return request;
 }
 
-}  // namespace
-}  // namespace weft::openmp
-
-using namespace weft::openmp;
-
-WEFT_EXPORT void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
-                           bool deferrable, unsigned flags, void** depend, int priority, void* detach) {
-  TaskRequest request = request_for(function, data, copy, size, alignment, flags, priority);
-  request.deferrable = deferrable;
+[[gnu::noinline]] void create_with_clauses(TaskRequest& request, unsigned flags, void** depend, void* detach) {
   DependenceList list{};
   if ((flags & flag_depend) != 0) {
     list = list_of(depend);
@@ -95,9 +87,24 @@ WEFT_EXPORT void GOMP_task(void (*function)(void*), void* data, void (*copy)(voi
     // The handle goes into the program's variable, and into its copy, with which the data begins.
     request.event = make_event(member);
     *static_cast<Event**>(detach) = request.event;
-    if (data != nullptr) *static_cast<Event**>(data) = request.event;
+    if (request.data != nullptr) *static_cast<Event**>(request.data) = request.event;
   }
   create_task(member, request);
+}
+
+}  // namespace
+}  // namespace weft::openmp
+
+using namespace weft::openmp;
+
+WEFT_EXPORT void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
+                           bool deferrable, unsigned flags, void** depend, int priority, void* detach) {
+  TaskRequest request = request_for(function, data, copy, size, alignment, flags, priority);
+  request.deferrable = deferrable;
+  if ((flags & (flag_depend | flag_detach)) != 0)
+    create_with_clauses(request, flags, depend, detach);
+  else
+    create_task(this_member(), request);
 }
 
 WEFT_EXPORT void GOMP_taskloop(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
