@@ -48,7 +48,7 @@ void let_go(TaskMutex* mutex) {
   if (mutex->users.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(mutex);
 }
 
-void forget(Link*& list) {
+inline void forget(Link*& list) {
   while (Link* link = list) {
     list = link->next;
     let_go(link->task);
@@ -83,7 +83,7 @@ void add_edge(Dependences& before, Task& after) {
   std::free(edge);
 }
 
-void depend_on_all(const Link* list, Task& task) {
+inline void depend_on_all(const Link* list, Task& task) {
   for (; list != nullptr; list = list->next) add_edge(*list->task, task);
 }
 
@@ -221,7 +221,8 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
   Dependences& own = *(task.dependences = new (memory) Dependences);
   own.task = &task;
   own.deferred = deferred;
-  depend_on_all(table.all_memory, task);
+  if (table.all_memory != nullptr) [[unlikely]]
+    depend_on_all(table.all_memory, task);
   bool everything = false;
   for (std::size_t index = 0; index < list.count; ++index) {
     const Dependence dependence = list.get(list.source, index);

@@ -164,11 +164,14 @@ inline void count_created(Member& member, Task& task) {
   count_task();
 }
 
-inline void run_body(Member& member, Task& task, bool looks_at_stack = true) {
+// Of tasks that are run one inside of the other, where each is a level deeper, it is enough if some look.
+bool looks_at_stack(const Task& task) { return task.depth % 16 == 0; }
+
+inline void run_body(Member& member, Task& task, bool looks = true) {
   Task* before = member.task;
   member.task = &task;
   const std::size_t wanted = core::runtime.config.stack_size;
-  if (looks_at_stack && core::stack_left() < wanted / 2) [[unlikely]]
+  if (looks && core::stack_left() < wanted / 2) [[unlikely]]
     core::call_on_segment(wanted, call_task, &task);
   else
     task.function(task.data);
@@ -202,13 +205,18 @@ Task* move_off_stack(Task& task) {
   }
 }
 
-// A task that is run here and now, with its descriptor on the stack. `alone`: in a team of one without pending tasks;
-// else all below it is included in it.
-void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context,
-                  bool alone) {
-  Task task = child_of(*member.task, request);
-  task.on_stack = alone;
-  count_task();
+// Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred for its depth
+// when the one at the top has ended.
+void run_those_put_off(Member& member) {
+  if (member.task->parent != nullptr) return;
+  if (!member.team->tasks.used.load(std::memory_order_relaxed)) return;
+  unsigned mistakes = 0;
+  while (Task* task = find_task(member, nullptr, mistakes)) run_task(member, *task);
+}
+
+// A task on the stack whose data has to be copied, or with an event.
+[[gnu::noinline]] void run_special_in_place(Member& member, Task& task, const TaskRequest& request,
+                                            void (*prepare)(void*, void*), void* context) {
   constexpr std::size_t most_on_stack = 4096;
   void* copied = nullptr;
   void* kept = nullptr;
@@ -223,33 +231,40 @@ void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(vo
     task.data = reinterpret_cast<void*>((address + alignment - 1) & ~(alignment - 1));
     copy_data(member, task, request);
     if (prepare != nullptr) prepare(task.data, context);
-  } else {
-    task.data = request.data;
   }
   if (request.event != nullptr) attach_event(task, request.event);
-  constexpr std::uint32_t depths_between_looks = 16;
-  run_body(member, task, task.depth % depths_between_looks == 0);
+  run_body(member, task, looks_at_stack(task));
   if (task.event != nullptr) wait_for_event(member, task);
-  if (kept != nullptr) std::free(kept);
-  if (task.moved_to == nullptr) return;
-  if (task.moved_to->children_table != nullptr) free_table(*task.moved_to);
-  let_go(member.team->tasks, task.moved_to);
+  std::free(kept);
 }
 
-// Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred for its depth
-// when the one at the top has ended.
-void run_those_put_off(Member& member) {
-  if (member.task->parent != nullptr) return;
-  if (!member.team->tasks.used.load(std::memory_order_relaxed)) return;
-  unsigned mistakes = 0;
-  while (Task* task = find_task(member, nullptr, mistakes)) run_task(member, *task);
+[[gnu::noinline]] void end_moved(Member& member, Task& moved) {
+  if (moved.children_table != nullptr) free_table(moved);
+  let_go(member.team->tasks, &moved);
+}
+
+// A task that is run here and now, with its descriptor on the stack. `alone`: in a team of one without pending tasks;
+// else all below it is included in it.
+[[gnu::noinline]] void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
+                                    void* context, bool alone) {
+  Task task = child_of(*member.task, request);
+  task.on_stack = alone;
+  task.data = request.data;
+  count_task();
+  if (request.copy != nullptr || prepare != nullptr || request.event != nullptr) [[unlikely]]
+    run_special_in_place(member, task, request, prepare, context);
+  else
+    run_body(member, task, looks_at_stack(task));
+  if (task.moved_to != nullptr) [[unlikely]]
+    end_moved(member, *task.moved_to);
+  if (alone && member.team->level == 0) run_those_put_off(member);
 }
 
 bool must_run_at_once(const Member& member, const Task& task) {
   return member.team->level == 0 && task.depth <= most_nested;
 }
 
-// A descriptor with request.size bytes behind it; create_task has it in line.
+// A descriptor with request.size bytes behind it.
 [[gnu::always_inline]] inline Task& make_task(Member& member, const TaskRequest& request) {
   if (member.task->on_stack) [[unlikely]]
     leave_stack(member);
@@ -296,6 +311,32 @@ bool must_run_at_once(const Member& member, const Task& task) {
     enqueue(member, task);
   else
     submit_special(member, task, depend, deferrable);
+}
+
+[[gnu::noinline]] void create_own(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
+                                  void* context) {
+  Task& task = make_task(member, request);
+  copy_data(member, task, request);
+  if (prepare != nullptr) prepare(task.data, context);
+  submit(member, task, request.depend, request.deferrable);
+}
+
+[[gnu::always_inline]] inline void place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
+                                         void* context) {
+  const Team& team = *member.team;
+  if (member.task->final_) return run_in_place(member, request, prepare, context, false);
+  const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
+  if (alone && request.event == nullptr && member.task->depth < most_nested)
+    return run_in_place(member, request, prepare, context, true);
+  create_own(member, request, prepare, context);
+}
+
+[[gnu::noinline]] void place_unless_cancelled(Member& member, const TaskRequest& request,
+                                              void (*prepare)(void*, void*), void* context) {
+  if (!creates_nothing(member))
+    place(member, request, prepare, context);
+  else if (request.event != nullptr)
+    forget_event(member, *request.event);
 }
 
 }  // namespace
@@ -354,25 +395,10 @@ void submit_task(Member& member, Task& task, const DependenceList* depend, bool 
 }
 
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
-  const Team& team = *member.team;
-  if (creates_nothing(member)) {
-    if (request.event != nullptr) forget_event(member, *request.event);
-    return;
-  }
-  if (member.task->final_) {
-    run_in_place(member, request, prepare, context, false);
-    return;
-  }
-  const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
-  if (alone && request.event == nullptr && member.task->depth < most_nested) {
-    run_in_place(member, request, prepare, context, true);
-    if (team.level == 0) run_those_put_off(member);
-    return;
-  }
-  Task& task = make_task(member, request);
-  copy_data(member, task, request);
-  if (prepare != nullptr) prepare(task.data, context);
-  submit(member, task, request.depend, request.deferrable);
+  if (settings.cancellation) [[unlikely]]
+    place_unless_cancelled(member, request, prepare, context);
+  else
+    place(member, request, prepare, context);
 }
 
 void wait_for_children(Member& member) { wait_for_counter(member, member.task->children, 0); }

@@ -47,7 +47,7 @@ class TaskCounter {
   static constexpr std::uint32_t waiter_bit = 1U << 31U;
   std::uint32_t drop_awaited(TaskPool& pool, std::uint32_t awaited, std::uint32_t count);
   std::atomic<std::uint32_t> word_;
-  TaskWaiter* waiter_ = nullptr;
+  TaskWaiter* waiter_;  // while the bit is set
 };
 
 struct Taskgroup {

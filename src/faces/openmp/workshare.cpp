@@ -60,35 +60,45 @@ void WorkshareRing::wake_all() {
       core::unpark(waiting_place(slot, place));
 }
 
-Workshare& enter_construct(Member& member, bool* first) {
-  const std::uint64_t construct = member.constructs++;
-  Workshare& slot = member.team->workshares.slot(construct);
-  const std::uint64_t mine = construct * Workshare::phases;
-  for (unsigned round = 0;; ++round) {
-    std::uint64_t state = slot.state.load(std::memory_order_acquire);
-    if (state == mine + Workshare::phase_ready) {
-      *first = false;
-      return slot;
-    }
-    if (state == mine + Workshare::phase_free) {
-      if (!slot.state.compare_exchange_weak(state, mine + Workshare::phase_preparing, std::memory_order_acquire))
-        continue;
-      slot.entry_data = nullptr;
-      *first = true;
-      return slot;
-    }
+namespace {
+
+// False where the slot is neither free nor ready for the construct whose number `mine` stands for; `state` is what it is.
+inline bool try_to_enter(Workshare& slot, std::uint64_t mine, std::uint64_t& state, bool* first) {
+  state = slot.state.load(std::memory_order_acquire);
+  if (state == mine + Workshare::phase_free &&
+      slot.state.compare_exchange_strong(state, mine + Workshare::phase_preparing, std::memory_order_acquire)) {
+    slot.entry_data = nullptr;
+    return *first = true;
+  }
+  *first = false;
+  return state == mine + Workshare::phase_ready;
+}
+
+[[gnu::noinline]] Workshare& enter_later(Team& team, Workshare& slot, std::uint64_t mine, bool* first) {
+  std::uint64_t state = 0;
+  for (unsigned round = 0; !try_to_enter(slot, mine, state, first); ++round) {
     if (state == mine + Workshare::phase_preparing) {  // a few stores away
       if (round < 256)
         arch::relax();
       else
         os::give_up_cpu();
-      continue;
-    }
-    if (!wait_until_free(*member.team, slot, mine)) {
-      *first = false;
-      return member.team->workshares.nothing();
+    } else if (!wait_until_free(team, slot, mine)) {
+      return team.workshares.nothing();
     }
   }
+  return slot;
+}
+
+}  // namespace
+
+Workshare& enter_construct(Member& member, bool* first) {
+  const std::uint64_t construct = member.constructs++;
+  Workshare& slot = member.team->workshares.slot(construct);
+  const std::uint64_t mine = construct * Workshare::phases;
+  std::uint64_t state = 0;
+  if (try_to_enter(slot, mine, state, first)) [[likely]]
+    return slot;
+  return enter_later(*member.team, slot, mine, first);
 }
 
 void publish_construct(Workshare& slot) {
@@ -112,8 +122,8 @@ void enter_and_leave_construct(Member& member, const EntryStep& step) {
 void leave_construct(Member& member, Workshare& slot) {
   Team& team = *member.team;
   member.loop.shared = nullptr;
-  if (&slot == &team.workshares.nothing()) return;
   if (slot.left.fetch_add(1, std::memory_order_acq_rel) + 1 != team.size) return;
+  if (&slot == &team.workshares.nothing()) return;
   if (slot.memory != nullptr || slot.posted != nullptr) free_contents(slot);
   slot.left.store(0, std::memory_order_relaxed);
   const std::uint64_t construct = slot.state.load(std::memory_order_relaxed) / Workshare::phases;

@@ -77,11 +77,8 @@ TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*,
 }
 
 [[gnu::noinline]] void create_with_clauses(TaskRequest& request, unsigned flags, void** depend, void* detach) {
-  DependenceList list{};
-  if ((flags & flag_depend) != 0) {
-    list = list_of(depend);
-    request.depend = &list;
-  }
+  const DependenceList list = (flags & flag_depend) != 0 ? list_of(depend) : DependenceList{};
+  if ((flags & flag_depend) != 0) request.depend = &list;
   Member& member = this_member();
   if ((flags & flag_detach) != 0) {
     // The handle goes into the program's variable, and into its copy, with which the data begins.
