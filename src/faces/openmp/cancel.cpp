@@ -49,6 +49,7 @@ bool cancel(Member& member, Cancellable region) {
     case Cancellable::parallel:
       // Partner: those who wait look at the flag after they have shown themselves.
       team.cancelled.store(true, std::memory_order_seq_cst);
+      team.round.fetch_add(1, std::memory_order_release);  // ends the barrier; acquired there
       wake_all_waiters(team.tasks);
       team.workshares.wake_all();
       break;

@@ -18,7 +18,7 @@ T* make_aligned(const char* what) {
   return new (memory) T;
 }
 
-Member& make_root(core::Worker& worker) {
+[[gnu::noinline]] Member& make_root(core::Worker& worker) {
   Root* root = make_aligned<Root>("a thread of the program");
   Team& team = root->team;
   team.icv = settings.icv;

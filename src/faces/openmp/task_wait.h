@@ -71,7 +71,9 @@ void wait_for(Member& member, Condition& condition) {
     core::prepare_suspend(unit);
     list_waiter(pool, waiter);
     condition.arm(waiter);
-    if (condition.over()) {  // between the look and the arming; nobody can have resumed: we hold the lock
+    // Between the look and the arming; nobody can have resumed: we hold the lock, under which a condition that does not
+    // arm becomes true or has those who wait woken.
+    if (Condition::arms && condition.over()) {
       condition.disarm();
       unlist_waiter(pool, waiter);
       core::cancel_suspend(unit);

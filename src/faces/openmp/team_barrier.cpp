@@ -10,8 +10,9 @@
 // nobody is left behind. What a released member does first in the next round cannot disturb this
 // one: `arrived` is reset before the round changes, and nobody can arrive again before it changes.
 //
-// In a cancelled region nobody waits: some members may be at its end already (cancel.h). What they leave in `arrived` is
-// put in order when the region is closed.
+// In a cancelled region nobody waits: some members may be at its end already (cancel.h). Whoever cancels changes the
+// round too, after the flag; so one that waits looks at the round alone, and one that arrives and sees the new round
+// sees the flag. What they leave in `arrived` is put in order when the region is closed.
 #include "faces/openmp/task_wait.h"
 
 namespace weft::openmp {
@@ -39,9 +40,7 @@ struct BarrierWait {
   static constexpr bool arms = false;
   Team& team;
   std::uint32_t round;
-  bool over() const {
-    return team.round.load(std::memory_order_acquire) != round || team.cancelled.load(std::memory_order_acquire);
-  }
+  bool over() const { return team.round.load(std::memory_order_acquire) != round; }
   const Task* only_below() const { return nullptr; }
   bool try_to_end() const {
     if (team.arrived.load(std::memory_order_acquire) != team.size || !quiescent(team)) return false;
@@ -56,10 +55,10 @@ struct BarrierWait {
 
 void team_barrier(Member& member) {
   Team& team = *member.team;
+  if (team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed)) return;
+  const std::uint32_t round = team.round.load(std::memory_order_acquire);  // before the flag: see cancel()
   if (team.cancelled.load(std::memory_order_acquire)) [[unlikely]]
     return;
-  if (team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed)) return;
-  const std::uint32_t round = team.round.load(std::memory_order_acquire);
   const bool last = team.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == team.size;
   if (last && !team.tasks.used.load(std::memory_order_acquire)) {
     release(team, round);
