@@ -71,17 +71,6 @@ Task* take_by_priority(TaskPool& pool, const Task* only_below) {
   return nullptr;
 }
 
-// With the lock held; a chain by Unit::next.
-core::Unit* unlist_all(TaskPool& pool) {
-  core::Unit* chain = nullptr;
-  while (TaskWaiter* waiter = pool.waiters) {
-    unlist_waiter(pool, *waiter);
-    waiter->unit->next = chain;
-    chain = waiter->unit;
-  }
-  return chain;
-}
-
 constexpr unsigned most_mistakes = 3;
 
 Task* steal_task(Member& member, const Task* only_below, unsigned& mistakes) {
@@ -258,6 +247,19 @@ void unlist_waiter(TaskPool& pool, TaskWaiter& waiter) {
   if (waiter.next != nullptr) waiter.next->previous = waiter.previous;
   waiter.listed = false;
   (waiter.only_below == nullptr ? pool.free_waiters : pool.bound_waiters).fetch_sub(1, std::memory_order_relaxed);
+}
+
+core::Unit* unlist_all(TaskPool& pool) {
+  core::Unit* chain = nullptr;
+  for (TaskWaiter* waiter = pool.waiters; waiter != nullptr; waiter = waiter->next) {
+    waiter->listed = false;
+    waiter->unit->next = chain;
+    chain = waiter->unit;
+  }
+  pool.waiters = nullptr;
+  pool.free_waiters.store(0, std::memory_order_relaxed);
+  pool.bound_waiters.store(0, std::memory_order_relaxed);
+  return chain;
 }
 
 bool wake_waiter(TaskPool& pool) {

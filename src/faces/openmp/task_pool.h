@@ -116,5 +116,7 @@ void wake_all_waiters(TaskPool& pool);
 // With pool.lock held.
 void list_waiter(TaskPool& pool, TaskWaiter& waiter);
 void unlist_waiter(TaskPool& pool, TaskWaiter& waiter);
+/// Their units, to be resumed when the lock has been released; a chain by Unit::next.
+core::Unit* unlist_all(TaskPool& pool);
 
 }  // namespace weft::openmp

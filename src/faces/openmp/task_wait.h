@@ -63,7 +63,7 @@ void wait_for(Member& member, Condition& condition) {
     core::Unit& unit = core::this_unit();
     TaskWaiter waiter{&unit, condition.only_below(), offered};
     pool.lock.lock();
-    if (condition.over() || (!bound && has_queued_tasks(pool)) ||
+    if (condition.over() || (!bound && pool.used.load(std::memory_order_relaxed) && has_queued_tasks(pool)) ||
         pool.completed_elsewhere.load(std::memory_order_relaxed) != elsewhere) {
       pool.lock.unlock();
       continue;

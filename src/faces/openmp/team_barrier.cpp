@@ -26,11 +26,7 @@ void release(Team& team, std::uint32_t round) {
     team.arrived.store(0, std::memory_order_relaxed);
     team.worksharing_cancelled.store(false, std::memory_order_relaxed);
     team.round.store(round + 1, std::memory_order_release);
-    while (TaskWaiter* waiter = pool.waiters) {
-      unlist_waiter(pool, *waiter);
-      waiter->unit->next = chain;
-      chain = waiter->unit;
-    }
+    chain = unlist_all(pool);
   }
   pool.lock.unlock();
   core::resume_all(chain);
