@@ -6,8 +6,8 @@
 namespace weft::openmp {
 namespace {
 
-// The group that the program's construct made: one made for the reductions of a worksharing construct stands for the one
-// around it.
+// The group that the program's construct made: one made for the reductions of a worksharing construct stands for the
+// one around it.
 Taskgroup* own_group(const Task& task) {
   Taskgroup* group = task.group;
   return group != nullptr && group->of_worksharing && group->outer != nullptr ? group->outer : group;

@@ -6,7 +6,8 @@
 // added once it is closed.
 //
 // For each address the table holds the last generation of tasks that may run beside each other (one writer; or all that
-// read; or those with inoutset; or those with mutexinoutset) and the generation before it, which each of them waits for.
+// read; or those with inoutset; or those with mutexinoutset) and the generation before it, which each of them waits
+// for.
 //
 // mutexinoutset: a task that waits for nothing else takes the mutexes of its addresses, in the order of their places in
 // memory (so that no circle of waiters can form), before it is ready; one that is held puts the task into a queue, and
@@ -22,7 +23,8 @@
 
 namespace weft::openmp {
 
-/// The task dependence types. `reads` and `sets` may run beside their like, `excludes` one after the other in any order.
+/// The task dependence types. `reads` and `sets` may run beside their like, `excludes` one after the other in any
+/// order.
 enum class Access : std::uint8_t { reads, writes, excludes, sets };
 
 /// address nullptr: omp_all_memory.
@@ -70,8 +72,8 @@ struct Dependences {
   Link* new_link() { return reinterpret_cast<Link*>(this + 1) + link_count++; }
 };
 
-/// Registers `task`. True: it may run at once; else it is enqueued, if it is `deferred`, when nothing keeps it any more, or
-/// the wait on `unresolved` ends.
+/// Registers `task`. True: it may run at once; else it is enqueued, if it is `deferred`, when nothing keeps it any
+/// more, or the wait on `unresolved` ends.
 bool register_dependences(Member& creator, Task& task, const DependenceList& list, bool deferred);
 
 /// `task` is complete: makes the successors that waited only for it ready. `member` is nullptr if who found out is no

@@ -193,8 +193,8 @@ Task* move_off_stack(Task& task) {
   return task.moved_to;
 }
 
-// The task in hand, which lies on the stack, and those around it that do get descriptors of their own. (Ancestors of one
-// that does not lie there do not either.)
+// The task in hand, which lies on the stack, and those around it that do get descriptors of their own. (Ancestors of
+// one that does not lie there do not either.)
 [[gnu::noinline]] void leave_stack(Member& member) {
   member.task = move_off_stack(*member.task);
   for (Task* task = member.task;; task = task->parent) {
@@ -331,8 +331,8 @@ bool must_run_at_once(const Member& member, const Task& task) {
   create_own(member, request, prepare, context);
 }
 
-[[gnu::noinline]] void place_unless_cancelled(Member& member, const TaskRequest& request,
-                                              void (*prepare)(void*, void*), void* context) {
+[[gnu::noinline]] void place_unless_cancelled(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
+                                              void* context) {
   if (!creates_nothing(member))
     place(member, request, prepare, context);
   else if (request.event != nullptr)
@@ -364,9 +364,7 @@ void run_task(Member& member, Task& task) {
   complete(member, task);
 }
 
-Task& allocate_task(Member& member, const TaskRequest& request) {
-  return make_task(member, request);
-}
+Task& allocate_task(Member& member, const TaskRequest& request) { return make_task(member, request); }
 
 void set_priority(Task& task, int priority) { task.priority = allowed_priority(priority); }
 

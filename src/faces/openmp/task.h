@@ -34,9 +34,10 @@ class TaskCounter {
   /// Returns the new value. Resumes the sleeper if that is `awaited`.
   std::uint32_t drop(TaskPool& pool, std::uint32_t awaited, std::uint32_t count = 1) {
     std::uint32_t word = word_.load(std::memory_order_relaxed);
-    while ((word & waiter_bit) == 0) [[likely]]
-      if (word_.compare_exchange_weak(word, word - count, std::memory_order_acq_rel, std::memory_order_relaxed))
-        return word - count;
+    while ((word & waiter_bit) == 0)
+      [[likely]] if (word_.compare_exchange_weak(word, word - count, std::memory_order_acq_rel,
+                                                 std::memory_order_relaxed)) return word -
+          count;
     return drop_awaited(pool, awaited, count);
   }
   /// With the pool's lock held.

@@ -107,7 +107,8 @@ void count_completed_elsewhere(Team& team, bool made_ready);
 /// are of no use to it are then all there is.
 Task* find_task(Member& member, const Task* only_below, unsigned& mistakes);
 
-/// For an idle worker: wakes one of the members that wait at a scheduling point and may find something. False: none does.
+/// For an idle worker: wakes one of the members that wait at a scheduling point and may find something. False: none
+/// does.
 bool wake_waiter(TaskPool& pool);
 
 /// All those who wait look again.

@@ -62,7 +62,8 @@ void WorkshareRing::wake_all() {
 
 namespace {
 
-// False where the slot is neither free nor ready for the construct whose number `mine` stands for; `state` is what it is.
+// False where the slot is neither free nor ready for the construct whose number `mine` stands for; `state` is what it
+// is.
 inline bool try_to_enter(Workshare& slot, std::uint64_t mine, std::uint64_t& state, bool* first) {
   state = slot.state.load(std::memory_order_acquire);
   if (state == mine + Workshare::phase_free &&
