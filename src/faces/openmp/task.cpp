@@ -284,7 +284,7 @@ bool must_run_at_once(const Member& member, const Task& task) {
   return task;
 }
 
-// The task has been counted.
+// One that is undeferred, or created outside of any region; it has been counted.
 [[gnu::noinline]] void submit_special(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
   const bool ready = depend == nullptr || register_dependences(member, task, *depend, deferrable);
   if (!deferrable) {
@@ -306,11 +306,10 @@ bool must_run_at_once(const Member& member, const Task& task) {
   if (!team.tasks.used.load(std::memory_order_acquire)) [[unlikely]]
     open_pool(team);
   count_created(member, task);
-  const bool plain = depend == nullptr && deferrable && team.level != 0;
-  if (plain)
-    enqueue(member, task);
-  else
+  if (!deferrable || team.level == 0) [[unlikely]]
     submit_special(member, task, depend, deferrable);
+  else if (depend == nullptr || register_dependences(member, task, *depend, true))
+    enqueue(member, task);
 }
 
 [[gnu::noinline]] void create_own(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
