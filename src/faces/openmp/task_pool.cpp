@@ -71,6 +71,11 @@ Task* take_by_priority(TaskPool& pool, const Task* only_below) {
   return nullptr;
 }
 
+// Changes under the pool's lock only.
+std::atomic<unsigned>& count_of(TaskPool& pool, const TaskWaiter& waiter) {
+  return waiter.only_below == nullptr ? pool.free_waiters : pool.bound_waiters;
+}
+
 constexpr unsigned most_mistakes = 3;
 
 Task* steal_task(Member& member, const Task* only_below, unsigned& mistakes) {
@@ -239,14 +244,20 @@ void list_waiter(TaskPool& pool, TaskWaiter& waiter) {
     if (first || waiter.seen < pool.bound_seen.load(std::memory_order_relaxed))
       pool.bound_seen.store(waiter.seen, std::memory_order_relaxed);
   }
-  (waiter.only_below == nullptr ? pool.free_waiters : pool.bound_waiters).fetch_add(1, std::memory_order_seq_cst);
+  std::atomic<unsigned>& count = count_of(pool, waiter);
+  // Until the pool is used nobody asks for the count, and who opens it takes the lock first.
+  if (pool.used.load(std::memory_order_relaxed))
+    count.fetch_add(1, std::memory_order_seq_cst);
+  else
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 void unlist_waiter(TaskPool& pool, TaskWaiter& waiter) {
   (waiter.previous != nullptr ? waiter.previous->next : pool.waiters) = waiter.next;
   if (waiter.next != nullptr) waiter.next->previous = waiter.previous;
   waiter.listed = false;
-  (waiter.only_below == nullptr ? pool.free_waiters : pool.bound_waiters).fetch_sub(1, std::memory_order_relaxed);
+  std::atomic<unsigned>& count = count_of(pool, waiter);
+  count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
 core::Unit* unlist_all(TaskPool& pool) {
