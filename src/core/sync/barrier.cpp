@@ -306,6 +306,7 @@ void Barrier::release(BarrierShards& shards) {
     const std::uint64_t now = os::now_ns();
     const bool gathers = now - shards.released_at < short_round_ns && self.scheduler() == nullptr;
     shards.released_at = now;
+    shards.note_used(shards.of(self));  // one that cannot wait has taken the token of another shard
     std::uint32_t left = 0;
     Chain* chain = chains;
     shards.for_each_used([&](BarrierShard& shard) {
