@@ -6,8 +6,8 @@ set(abi_clang_both
   task_final task_many task_order task_outlives_creator task_priority task_recursion task_reduction task_regions task_thread_num taskgroup
   taskloop threadprivate threadprivate_nested)
 # What stock libomp 19 does otherwise: defaults and limits of its own (allocator, cancel, lock, routines_team), an abort
-# where a loop outside of any region is cancelled, no
-# guarantee for the order of priorities, and detach outside of regions waits for nobody.
+# where a loop outside of any region is cancelled, no guarantee for the order of priorities, and detach outside of regions
+# waits for nobody.
 set(abi_clang_no_stock allocator cancel cancel_alone detach lock loop_collapse routines_team task_priority)
 foreach(name ${abi_clang_both})
   set(stock)
