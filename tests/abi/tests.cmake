@@ -54,6 +54,7 @@ weft_abi_test(scope C scope.c)
 weft_abi_test(detach C detach.c)
 weft_abi_test(task_reduction C task_reduction.c)
 weft_abi_test(cancel C cancel.c)
+weft_abi_test(cancel_alone C cancel_alone.c)
 weft_abi_test(doacross C doacross.c STOCK 1 2) # libgomp's members spin while they wait: minutes with more than there are CPUs
 weft_abi_test(depend_kinds C depend_kinds.c)
 weft_abi_test(task_order C task_order.c)

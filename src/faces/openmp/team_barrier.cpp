@@ -51,7 +51,11 @@ struct BarrierWait {
 
 void team_barrier(Member& member) {
   Team& team = *member.team;
-  if (team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed)) return;
+  if (team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed)) {
+    if (team.worksharing_cancelled.load(std::memory_order_relaxed)) [[unlikely]]
+      team.worksharing_cancelled.store(false, std::memory_order_relaxed);
+    return;
+  }
   const std::uint32_t round = team.round.load(std::memory_order_acquire);  // before the flag: see cancel()
   if (team.cancelled.load(std::memory_order_acquire)) [[unlikely]]
     return;
