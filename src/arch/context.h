@@ -40,8 +40,8 @@ std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, we
 std::intptr_t weft_context_pass(void** save, void* to);
 [[noreturn]] void weft_context_pass_for_good(void* to);
 
-/// The same to a function that has not begun: entry(argument) on the stack that ends at `top`, with these control words;
-/// it calls weft_unit_passed() itself. When it returns weft_unit_finish() is entered on its stack.
+/// The same to a function that has not begun: entry(argument) on the stack that ends at `top`, with these control
+/// words; it calls weft_unit_passed() itself. When it returns weft_unit_finish() is entered on its stack.
 std::intptr_t weft_context_pass_to_new(void** save, void* top, void (*entry)(void*), void* argument,
                                        weft_fp_control words);
 [[noreturn]] void weft_context_pass_for_good_to_new(void* top, void (*entry)(void*), void* argument,

@@ -27,8 +27,8 @@ Unit* unless_out_of_scope(const Worker& worker, Worker& owner, Unit* unit) {
   return nullptr;
 }
 
-// Whether a unit out of an inbox is for its worker. Some come from a barrier, where nobody has looked at them since they
-// parked (resume_chain), and may have been told to migrate meanwhile.
+// Whether a unit out of an inbox is for its worker. Some come from a barrier, where nobody has looked at them since
+// they parked (resume_chain), and may have been told to migrate meanwhile.
 bool is_for(Worker& worker, Unit& unit) {
   if (unit.state.load(std::memory_order_relaxed) != UnitState::suspended) [[likely]]
     return true;
@@ -176,8 +176,8 @@ bool is_left_to(Worker& victim, Worker& thief) {
   return true;
 }
 
-// Half of what lies in the deque of another, the oldest, but `most` at most; returns the oldest of them, or nullptr, and
-// keeps the others: what the two deques share crosses from core to core once for many.
+// Half of what lies in the deque of another, the oldest, but `most` at most; returns the oldest of them, or nullptr,
+// and keeps the others: what the two deques share crosses from core to core once for many.
 Unit* steal_from_deque(Worker& thief, Worker& victim, std::size_t most) {
   if (victim.deque.looks_empty() || is_left_to(victim, thief)) return nullptr;
   constexpr std::size_t places = 64;

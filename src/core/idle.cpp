@@ -181,8 +181,9 @@ bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < runtime.
 
 bool some_unbound_awake() {
   bool some = false;
-  for_each_worker(
-      [&some](const Worker& worker) { some = some || (is_awake(worker) && worker.root_unit.details.identity == nullptr); });
+  for_each_worker([&some](const Worker& worker) {
+    some = some || (is_awake(worker) && worker.root_unit.details.identity == nullptr);
+  });
   return some;
 }
 

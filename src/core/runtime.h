@@ -13,7 +13,7 @@ struct Config {
   unsigned workers = 0;                          // 0: CPUs of the affinity mask, cut by the cgroup quota
   std::size_t stack_size = 0;                    // of units that do not say; 0: the system's default for threads
   const char* stack_setting = "WEFT_STACKSIZE";  // what to tell a user whose unit needs more
-  std::uint64_t spin_ns = 2000ULL * 1000;           // how long an idle worker or a waiting unit looks before it sleeps
+  std::uint64_t spin_ns = 2000ULL * 1000;        // how long an idle worker or a waiting unit looks before it sleeps
 };
 
 /// What the layer above asks to be told; nullptr members are not called.

@@ -199,8 +199,8 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
   Unit* unit = next_ready(worker);
   if (unit == nullptr) return nullptr;
   if (!unit->departed) settle_technique(worker, *unit);
-  const bool same = unit->technique == technique && !unit->departed && !is_root(*unit) &&
-                    runs_on_any_identity(*unit) && !has_flag(*unit, UnitFlag::cancelled);
+  const bool same = unit->technique == technique && !unit->departed && !is_root(*unit) && runs_on_any_identity(*unit) &&
+                    !has_flag(*unit, UnitFlag::cancelled);
   if (same) return unit;
   worker.handed_on = unit;
   return nullptr;

@@ -92,8 +92,9 @@ struct alignas(base::cache_line) Unit {
     void (*finished)(Unit*);              // of another: on the scheduler's side, after it has left its stack
   };
   std::atomic<Pool*> pool{nullptr};  // where it goes when ready; nullptr: to the worker that makes it so
-  base::Relaxed<std::uint16_t> place{nowhere};  // the index of the worker where it runs or ran last; not before it departed
-  std::uint16_t moves = 0;                      // to another worker
+  base::Relaxed<std::uint16_t> place{
+      nowhere};             // the index of the worker where it runs or ran last; not before it departed
+  std::uint16_t moves = 0;  // to another worker
   std::uint32_t deviations = 0;
 
   static constexpr std::uint16_t nowhere = UINT16_MAX;

@@ -52,7 +52,8 @@ static void conditions(void) {
 #pragma omp barrier
 #pragma omp single nowait
     { check_add(&after, 10); }
-#ifndef __clang__ /* which leaves out a cancel construct whose condition is false, though it is a cancellation point */
+#ifndef __clang__ /* which leaves out a cancel construct whose condition is false, though it is a cancellation point \
+                   */
 #pragma omp cancel parallel if (omp_get_thread_num() == 0)
     for (;;) {
 #pragma omp cancel parallel if (after < 0)

@@ -1,5 +1,5 @@
-/* One process with code of both compilers: one runtime, one set of workers, one set of ICVs, and regions, constructs and
- * tasks of one inside those of the other. The program is GCC's, its halves are libraries. */
+/* One process with code of both compilers: one runtime, one set of workers, one set of ICVs, and regions, constructs
+ * and tasks of one inside those of the other. The program is GCC's, its halves are libraries. */
 #include <unistd.h>
 
 #include "check.h"

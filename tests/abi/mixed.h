@@ -12,14 +12,14 @@ struct half {
   void (*region)(int members, void (*f)(void*), void* argument);
   /* For members of a region that either half has opened. */
   void (*barrier)(void);
-  void (*loop)(int n, int* counts);     /* orphaned, dynamic */
-  void (*shares)(int n, int* counts);   /* orphaned, static */
-  int (*single)(void);                  /* whether the caller executes it */
+  void (*loop)(int n, int* counts);   /* orphaned, dynamic */
+  void (*shares)(int n, int* counts); /* orphaned, static */
+  int (*single)(void);                /* whether the caller executes it */
   void (*tasks)(int n, int* count);
-  void (*link)(int i, int* value);      /* a task that depends on the last one through *value */
+  void (*link)(int i, int* value); /* a task that depends on the last one through *value */
   void (*wait)(void);
   void* (*new_nest_lock)(void);
-  void (*lock_twice)(void* lock);       /* and unlocks once */
+  void (*lock_twice)(void* lock); /* and unlocks once */
   void (*unlock)(void* lock);
 };
 

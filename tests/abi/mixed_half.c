@@ -75,5 +75,5 @@ const struct half HALF = {
 #else
     "gcc",
 #endif
-    set_threads, max_threads, level, ancestor, region, barrier,       loop,   shares,
+    set_threads, max_threads, level,     ancestor, region,        barrier,    loop,  shares,
     single,      tasks,       link_next, wait,     new_nest_lock, lock_twice, unlock};

@@ -1,5 +1,5 @@
-/* Entry points that weft does not have yet, reached by name: `not_done NAME`. The call must not return; not_done.py checks
- * how the process ends. */
+/* Entry points that weft does not have yet, reached by name: `not_done NAME`. The call must not return; not_done.py
+ * checks how the process ends. */
 #include <stdint.h>
 
 #include "check.h"

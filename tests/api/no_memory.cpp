@@ -473,8 +473,8 @@ int lines_of_weft(const char* said) {
   return lines;
 }
 
-// False: nothing was refused any more. What is lost is lost each time: where threads end, what they have left is counted
-// or not as it happens.
+// False: nothing was refused any more. What is lost is lost each time: where threads end, what they have left is
+// counted or not as it happens.
 bool try_once(const Scenario& scenario, int request, bool all_after, long live_without, int more_tries = 3) {
   *report = Report{};
   int ends[2];

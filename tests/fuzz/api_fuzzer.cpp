@@ -688,7 +688,8 @@ volatile std::uint64_t sequence_number = 0;
 void name_sequence() {
   char line[] = "in sequence 00000000000000000000\n";
   std::uint64_t rest = sequence_number;
-  for (char* digit = line + sizeof line - 3; rest != 0; rest /= 10, --digit) *digit = static_cast<char>('0' + rest % 10);
+  for (char* digit = line + sizeof line - 3; rest != 0; rest /= 10, --digit)
+    *digit = static_cast<char>('0' + rest % 10);
   (void)!write(STDERR_FILENO, line, sizeof line - 1);
 }
 

@@ -64,7 +64,9 @@ core::WholeUnit* all_units() {
   static const auto units = std::make_unique<core::WholeUnit[]>(most_units);
   return units.get();
 }
-unsigned number_of(const Unit* unit) { return static_cast<unsigned>(static_cast<const core::WholeUnit*>(unit) - all_units()); }
+unsigned number_of(const Unit* unit) {
+  return static_cast<unsigned>(static_cast<const core::WholeUnit*>(unit) - all_units());
+}
 
 Unit* chain_of(const std::vector<Unit*>& units) {
   for (std::size_t index = 0; index + 1 < units.size(); ++index) units[index]->next = units[index + 1];
@@ -81,7 +83,8 @@ class PoolTest : public ::testing::TestWithParam<Kind> {
     for (unsigned number = 0; number < count; ++number) units[number] = all_units() + number;
     if (GetParam().order == Order::lifo || GetParam().order == Order::deque) std::reverse(units.begin(), units.end());
     if (GetParam().order == Order::priority)
-      std::stable_sort(units.begin(), units.end(), [](Unit* a, Unit* b) { return details(*a).priority > details(*b).priority; });
+      std::stable_sort(units.begin(), units.end(),
+                       [](Unit* a, Unit* b) { return details(*a).priority > details(*b).priority; });
     return units;
   }
 
@@ -381,10 +384,12 @@ TEST(PriorityPool, ManyPriorities) {
   for (unsigned number = 0; number < count; ++number) {
     random = random * 1664525U + 1013904223U;
     units[number] = all_units() + number;
-    details(*units[number]).priority = static_cast<int>(random >> (number % 2 * 20)) - (1 << 11);  // of any size; of 4096
+    details(*units[number]).priority =
+        static_cast<int>(random >> (number % 2 * 20)) - (1 << 11);  // of any size; of 4096
     pool->push(units[number]);
   }
-  std::stable_sort(units.begin(), units.end(), [](Unit* a, Unit* b) { return details(*a).priority > details(*b).priority; });
+  std::stable_sort(units.begin(), units.end(),
+                   [](Unit* a, Unit* b) { return details(*a).priority > details(*b).priority; });
   for (unsigned number = 0; number < count; ++number) ASSERT_EQ(pool->pop(), units[number]) << number;
   for (unsigned number = 0; number < count; ++number) details(*units[number]).priority = static_cast<int>(number);
   for (Unit* unit : units) pool->push(unit);  // in growing order: no path of the tree gets long

@@ -271,8 +271,8 @@ TEST_F(SyncTest, BarrierSeparatesRounds) {
   EXPECT_EQ(last.load(), rounds);
 }
 
-// More users than parties, units and roots, some of them in a hurry: whoever gives up was not counted, and each round has
-// its number of parties and one last.
+// More users than parties, units and roots, some of them in a hurry: whoever gives up was not counted, and each round
+// has its number of parties and one last.
 TEST_F(SyncTest, BarrierCountsWhoPasses) {
   const unsigned parties = 6;
   const unsigned wanted = scaled(1000) * parties;

@@ -155,8 +155,8 @@ TEST_P(Units, GoneAsSoonAsJoined) {
   const unsigned rounds = scaled(20000);
   std::atomic<unsigned> run{0};
   for (unsigned round = 0; round < rounds; ++round) {
-    const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(alignof(core::WholeUnit), sizeof(core::WholeUnit)),
-                                                             &std::free);
+    const std::unique_ptr<void, decltype(&std::free)> memory(
+        std::aligned_alloc(alignof(core::WholeUnit), sizeof(core::WholeUnit)), &std::free);
     auto unit = new (memory.get()) core::WholeUnit;
     core::make_joinable(
         *unit,

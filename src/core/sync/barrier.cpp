@@ -1,20 +1,21 @@
 // The shards. Of the `parties` arrivals of a round each takes one token; the tokens lie in the shards, as many in each
-// as arrivals there were in the last round. So an arrival mostly finds one in the shard of its worker, under a lock that
-// nobody else wants. Who takes the last token of a shard takes one from `left`, the number of shards that have some; who
-// takes the last of these is the last to arrive, and releases all.
+// as arrivals there were in the last round. So an arrival mostly finds one in the shard of its worker, under a lock
+// that nobody else wants. Who takes the last token of a shard takes one from `left`, the number of shards that have
+// some; who takes the last of these is the last to arrive, and releases all.
 //
-// Where a shard has no token although somebody arrives there (a unit has moved), half of those of another come over, under
-// `moving` and the locks of both. `left` is raised before it is lowered, so it is 0 only if no token is left. Then the round
-// is complete, and further arrivals (a barrier may have more users than parties) wait until the last one has
-// dealt out the tokens of the next round, which it does under all locks.
+// Where a shard has no token although somebody arrives there (a unit has moved), half of those of another come over,
+// under `moving` and the locks of both. `left` is raised before it is lowered, so it is 0 only if no token is left.
+// Then the round is complete, and further arrivals (a barrier may have more users than parties) wait until the last one
+// has dealt out the tokens of the next round, which it does under all locks.
 //
 // Locks are taken in this order: `moving`, then shards; more than one shard's only under `moving`.
 //
 // A unit that waits keeps the lock of its shard until it is off its stack, so whoever collects it can continue it at
-// once (Event::parked). It is handed to the worker that it waited on, the units of one as one chain; but where the rounds
-// are so short that what crosses between the workers takes longer than what the units do, all go on where the last one
-// is. Units with a pool or an identity of their own, roots and timed waits stand in the parking lot as ever; only their tokens
-// come from the shards. Nothing here is touched once somebody has been let go: who passes may end the barrier.
+// once (Event::parked). It is handed to the worker that it waited on, the units of one as one chain; but where the
+// rounds are so short that what crosses between the workers takes longer than what the units do, all go on where the
+// last one is. Units with a pool or an identity of their own, roots and timed waits stand in the parking lot as ever;
+// only their tokens come from the shards. Nothing here is touched once somebody has been let go: who passes may end the
+// barrier.
 #include "core/sync/barrier.h"
 
 #include <bit>
@@ -176,7 +177,8 @@ Barrier::Arrival Barrier::arrive(Waiters& waiters) {
   round_.store(round, std::memory_order_relaxed);
   arrived_.store(0, std::memory_order_relaxed);
   constexpr std::uint32_t seldom = 8;
-  if (round % seldom == 0 && are_apart(chain)) shards_.store(make_shards(*this_worker(), parties_), std::memory_order_release);
+  if (round % seldom == 0 && are_apart(chain))
+    shards_.store(make_shards(*this_worker(), parties_), std::memory_order_release);
   return Arrival::last;
 }
 

@@ -3,9 +3,9 @@
 // At first all that is counted is counted under the lock of its queue in the parking lot: an arrival goes to the queue
 // anyway, so that is one atomic operation. The number of the round tells one who gives up whether it was still counted.
 //
-// Once the parties of a round were on several workers, that lock, and the waiters, would cross from core to core at each
-// arrival. From then on each worker has a shard (barrier.cpp): what arrives there crosses to nobody, but for one number
-// per shard and round.
+// Once the parties of a round were on several workers, that lock, and the waiters, would cross from core to core at
+// each arrival. From then on each worker has a shard (barrier.cpp): what arrives there crosses to nobody, but for one
+// number per shard and round.
 #pragma once
 
 #include <atomic>

@@ -46,7 +46,7 @@ inline Stack* bind_stack(Worker& worker, Unit& unit) {
 inline bool ends_plainly(const Unit& unit) {
   constexpr unsigned not_plain = UnitFlag::wants_identity | UnitFlag::own_memory | UnitFlag::detailed;
   return !unit.departed && (unit.flags.load(std::memory_order_relaxed) & (not_plain | UnitFlag::free_standing)) ==
-                              UnitFlag::free_standing;
+                               UnitFlag::free_standing;
 }
 
 /// A unit has run to its end without leaving the worker.

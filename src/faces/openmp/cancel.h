@@ -1,10 +1,10 @@
 // Cancellation (OpenMP 5.2, 11): cancel and cancellation point for parallel, loop, sections and taskgroup regions.
 //
 // Whoever cancels sets a flag; others learn of it at cancellation points, of which barriers are one: those who wait in
-// one are woken. A team's flags are as new when its next region opens; that of a worksharing region is taken back by the
-// barrier at its end, which all members pass. In a cancelled parallel region nobody waits for a member that may have
-// gone already: neither in barriers that are no cancellation points to the compiler, nor for a turn in an ordered loop,
-// nor for others to catch up (workshare.cpp).
+// one are woken. A team's flags are as new when its next region opens; that of a worksharing region is taken back by
+// the barrier at its end, which all members pass. In a cancelled parallel region nobody waits for a member that may
+// have gone already: neither in barriers that are no cancellation points to the compiler, nor for a turn in an ordered
+// loop, nor for others to catch up (workshare.cpp).
 //
 // Tasks that have not begun are discarded by whoever would run them, and complete without having run; so counts,
 // dependences and descriptors go the usual way.

@@ -1,10 +1,10 @@
-// Events of the detach clause (OpenMP 5.2, 12.5.2): a detachable task is complete when its body has ended and its event has
-// been fulfilled, in whatever order.
+// Events of the detach clause (OpenMP 5.2, 12.5.2): a detachable task is complete when its body has ended and its event
+// has been fulfilled, in whatever order.
 //
 // `left` counts the two. Who takes it to 0 completes the task and frees the event. Whoever fulfils may be any thread of
-// the process, also one that has never had to do with OpenMP, and the task's team may be one that it does not belong to:
-// it holds the team open meanwhile, which it may since the task is pending. An undeferred task's member does not count its
-// end; it waits until only that is left, and completes the task itself.
+// the process, also one that has never had to do with OpenMP, and the task's team may be one that it does not belong
+// to: it holds the team open meanwhile, which it may since the task is pending. An undeferred task's member does not
+// count its end; it waits until only that is left, and completes the task itself.
 //
 // A task that is discarded by cancellation is complete at once and forgets its event, which then lives until it is
 // fulfilled: `task` is taken away before the end is counted.
@@ -28,7 +28,8 @@ Event* make_event(Member& member);
 /// omp_fulfill_event; once for each event.
 void fulfil_event(Event* event);
 
-/// The body of the task has ended. True: the task is complete, and the event is gone; else the task belongs to who fulfils.
+/// The body of the task has ended. True: the task is complete, and the event is gone; else the task belongs to who
+/// fulfils.
 bool end_body_of_detached(Member& member, Task& task);
 /// The same for an undeferred task: waits.
 void wait_for_event(Member& member, Task& task);

@@ -44,9 +44,9 @@ struct Team {
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
   base::Relaxed<bool> by_place{false};  // claim_by_place() chooses the members; late thieves of an earlier region look
-  Icv icv;                 // with which implicit tasks start
-  Taskgroup* group = nullptr;  // around the region, for its task reductions
-  Seats* seats = nullptr;      // identities that members keep from region to region; outermost only
+  Icv icv;                              // with which implicit tasks start
+  Taskgroup* group = nullptr;           // around the region, for its task reductions
+  Seats* seats = nullptr;               // identities that members keep from region to region; outermost only
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;

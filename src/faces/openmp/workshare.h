@@ -26,8 +26,8 @@ struct alignas(base::cache_line) Workshare {
   Schedule schedule = Schedule::static_;
   std::uint64_t start = 0, step = 0, end = 0;
   std::uint64_t trips = 0;
-  std::uint64_t chunk = 0;  // 0: static without chunk
-  void* memory = nullptr;   // shared by the members of the construct, freed with it
+  std::uint64_t chunk = 0;                       // 0: static without chunk
+  void* memory = nullptr;                        // shared by the members of the construct, freed with it
   const void* entry_data = nullptr;              // of the first member's EntryStep
   std::atomic<std::uint64_t>* posted = nullptr;  // doacross (doacross.h), freed with it
   const std::uint64_t* extents = nullptr;        // lies behind it

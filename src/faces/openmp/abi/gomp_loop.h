@@ -26,8 +26,7 @@ inline Loop by_runtime(Loop loop, bool ordered = false) {
 inline Loop by_number(const Loop& loop, long schedule, long chunk, bool ordered = false) {
   constexpr unsigned long kinds = 7;
   const long kind = static_cast<long>(static_cast<unsigned long>(schedule) & kinds);
-  return kind == gcc_runtime ? by_runtime(loop, ordered)
-                             : scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
+  return kind == gcc_runtime ? by_runtime(loop, ordered) : scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
 }
 
 template <class T>

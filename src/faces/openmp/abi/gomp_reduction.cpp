@@ -26,10 +26,9 @@ void make_sets(unsigned parts, std::uintptr_t* data, const std::uintptr_t* of_fi
                const Member& member) {
   for (std::uintptr_t* each = data; each != nullptr; each = next_of(each)) {
     const std::size_t count = each[word_count], stride = each[word_stride];
-    ReductionSet* set =
-        of_first != nullptr
-            ? make_reductions(member, count, stride, 0, reinterpret_cast<char*>(of_first[word_memory]))
-            : make_reductions(parts, count, stride, each[word_memory]);
+    ReductionSet* set = of_first != nullptr
+                            ? make_reductions(member, count, stride, 0, reinterpret_cast<char*>(of_first[word_memory]))
+                            : make_reductions(parts, count, stride, each[word_memory]);
     for (std::size_t index = 0; index < count; ++index) {
       const std::uintptr_t* item = each + word_items + words_for_item * index;
       set->items()[index] = {reinterpret_cast<const void*>(item[0]), item[1]};
@@ -88,8 +87,8 @@ WEFT_EXPORT void GOMP_task_reduction_remap(std::size_t count, std::size_t origin
   }
 }
 
-/// The end of a worksharing construct with task reductions; the members have met in a barrier before, and meet again after
-/// member 0 has added the copies up and left, unless the region is cancelled.
+/// The end of a worksharing construct with task reductions; the members have met in a barrier before, and meet again
+/// after member 0 has added the copies up and left, unless the region is cancelled.
 WEFT_EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   Member& member = this_member();
   auto data = static_cast<std::uintptr_t*>(member.task->group->construct_data);
