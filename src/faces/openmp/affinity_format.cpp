@@ -219,6 +219,8 @@ void set_affinity_format(const char* format, std::size_t length) {
   free(old);
 }
 
+void set_affinity_format(const char* format) { set_affinity_format(format, strlen(format)); }
+
 void write_affinity_format(BoundedText& text) {
   format_mutex.lock();
   text.put(current_format.text, current_format.length);
@@ -247,5 +249,20 @@ void display_affinity(const char* format, std::size_t length) {
   line[shown] = '\n';
   fwrite(line, 1, shown + 1, stderr);
 }
+
+namespace {
+
+std::size_t length_of(const char* format) { return format != nullptr ? strlen(format) : 0; }
+
+}  // namespace
+
+std::size_t capture_affinity(char* buffer, std::size_t size, const char* format) {
+  BoundedText text(buffer, size);
+  write_affinity(text, format, length_of(format));
+  text.terminate();
+  return text.length();
+}
+
+void display_affinity(const char* format) { display_affinity(format, length_of(format)); }
 
 }  // namespace weft::openmp

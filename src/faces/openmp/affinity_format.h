@@ -27,6 +27,7 @@ class BoundedText {
 };
 
 void set_affinity_format(const char* format, std::size_t length);
+void set_affinity_format(const char* format);  // a C string
 
 /// Writes affinity-format-var.
 void write_affinity_format(BoundedText& text);
@@ -40,5 +41,9 @@ void write_affinity(BoundedText& text, const char* format, std::size_t length);
 
 /// What write_affinity() writes, as one line on stderr (which is where libgomp writes it).
 void display_affinity(const char* format, std::size_t length);
+
+/// The two for C: nullptr is an empty format. The first writes a C string, and returns the length of the whole text.
+std::size_t capture_affinity(char* buffer, std::size_t size, const char* format);
+void display_affinity(const char* format);
 
 }  // namespace weft::openmp

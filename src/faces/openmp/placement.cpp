@@ -117,7 +117,7 @@ void attended_body(void* argument) {
     home_of(worker);
     go_home(worker);
   }
-  if (team.displays) display_affinity(nullptr, 0);
+  if (team.displays) display_affinity(nullptr);
   team.attended_function(team.attended_data);
 }
 
@@ -187,7 +187,7 @@ void attend_region(Team& team) {
   team.attended_data = team.data;
   team.function = attended_body;
   team.data = &team;
-  if (team.displays) display_affinity(nullptr, 0);  // member 0 does not come to attended_body()
+  if (team.displays) display_affinity(nullptr);  // member 0 does not come to attended_body()
 }
 
 void attend_initial_team(Team& team) {

@@ -389,7 +389,7 @@ void read_settings() {
     read_for_all_devices(variable);
   }
   read_own_variables();
-  if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format, strlen(format));
+  if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format);
   name_what_is_missing();
   derive_places();
   attends_regions = places.in_use() || global_icv.display_affinity;

@@ -179,18 +179,13 @@ WEFT_EXPORT void ompc_set_max_active_levels(int value) { routines::set_max_activ
 WEFT_EXPORT void ompc_set_schedule(unsigned kind, int chunk) { routines::set_schedule(kind, chunk); }
 WEFT_EXPORT int ompc_get_ancestor_thread_num(int level) { return routines::get_ancestor_thread_num(level); }
 WEFT_EXPORT int ompc_get_team_size(int level) { return routines::get_team_size(level); }
-WEFT_EXPORT void ompc_set_affinity_format(const char* format) { set_affinity_format(format, strlen(format)); }
+WEFT_EXPORT void ompc_set_affinity_format(const char* format) { set_affinity_format(format); }
 WEFT_EXPORT std::size_t ompc_get_affinity_format(char* buffer, std::size_t size) {
   return get_affinity_format(buffer, size);
 }
-WEFT_EXPORT void ompc_display_affinity(const char* format) {
-  display_affinity(format, format == nullptr ? 0 : strlen(format));
-}
+WEFT_EXPORT void ompc_display_affinity(const char* format) { display_affinity(format); }
 WEFT_EXPORT std::size_t ompc_capture_affinity(char* buffer, std::size_t size, const char* format) {
-  BoundedText text(buffer, size);
-  write_affinity(text, format, format == nullptr ? 0 : strlen(format));
-  text.terminate();
-  return text.length();
+  return capture_affinity(buffer, size, format);
 }
 
 // ---------------------------------------------------------------- tools and interoperability

@@ -51,18 +51,13 @@ WEFT_EXPORT void omp_display_env(int verbose) { display_settings(verbose != 0); 
 WEFT_EXPORT void omp_get_place_proc_ids(int place, int* ids) { routines::get_place_proc_ids(place, ids); }
 WEFT_EXPORT void omp_get_partition_place_nums(int* numbers) { routines::get_partition_place_nums(numbers); }
 
-WEFT_EXPORT void omp_set_affinity_format(const char* format) { set_affinity_format(format, strlen(format)); }
+WEFT_EXPORT void omp_set_affinity_format(const char* format) { set_affinity_format(format); }
 WEFT_EXPORT std::size_t omp_get_affinity_format(char* buffer, std::size_t size) {
   return get_affinity_format(buffer, size);
 }
-WEFT_EXPORT void omp_display_affinity(const char* format) {
-  display_affinity(format, format == nullptr ? 0 : strlen(format));
-}
+WEFT_EXPORT void omp_display_affinity(const char* format) { display_affinity(format); }
 WEFT_EXPORT std::size_t omp_capture_affinity(char* buffer, std::size_t size, const char* format) {
-  BoundedText text(buffer, size);
-  write_affinity(text, format, format == nullptr ? 0 : strlen(format));
-  text.terminate();
-  return text.length();
+  return capture_affinity(buffer, size, format);
 }
 
 // Locks, section 18.9. Programs built before OpenMP 3.0 are linked against version OMP_1.0 of the same
