@@ -80,35 +80,25 @@ T compare_and_swap(T* x, T expected, T desired) {
 
 using namespace weft::openmp;
 
-// `a` is the variable's value (or, reversed, the given one), `b` the other.
-#define WEFT_UPDATE(name, T, V, expression)                           \
-  WEFT_EXPORT void __kmpc_atomic_##name(Ident*, int, T* x, V value) { \
-    update(x, [value](T before) {                                     \
-      const auto a = before;                                          \
-      const auto b = value;                                           \
-      return static_cast<T>(expression);                              \
-    });                                                               \
-  }
+// Changes x, and tells both of its values. In the expression `a` is the variable's value (or, reversed, the given one),
+// `b` the other.
+#define WEFT_CHANGE(x, value, T, expression) \
+  update(x, [value](T before) {              \
+    const auto a = before;                   \
+    const auto b = value;                    \
+    return static_cast<T>(expression);       \
+  })
+
+#define WEFT_UPDATE(name, T, V, expression) \
+  WEFT_EXPORT void __kmpc_atomic_##name(Ident*, int, T* x, V value) { WEFT_CHANGE(x, value, T, expression); }
 #define WEFT_UPDATE_CPT(name, T, expression)                                 \
   WEFT_EXPORT T __kmpc_atomic_##name(Ident*, int, T* x, T value, int flag) { \
-    return captured(update(x,                                                \
-                           [value](T before) {                               \
-                             const auto a = before;                          \
-                             const auto b = value;                           \
-                             return static_cast<T>(expression);              \
-                           }),                                               \
-                    flag);                                                   \
+    return captured(WEFT_CHANGE(x, value, T, expression), flag);             \
   }
 // This type alone is captured by reference.
 #define WEFT_UPDATE_CPT_OUT(name, T, expression)                                        \
   WEFT_EXPORT void __kmpc_atomic_##name(Ident*, int, T* x, T value, T* out, int flag) { \
-    *out = captured(update(x,                                                           \
-                           [value](T before) {                                          \
-                             const auto a = before;                                     \
-                             const auto b = value;                                      \
-                             return static_cast<T>(expression);                         \
-                           }),                                                          \
-                    flag);                                                              \
+    *out = captured(WEFT_CHANGE(x, value, T, expression), flag);                        \
   }
 
 #define WEFT_BOTH(type, operation, T, expression)   \
