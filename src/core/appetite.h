@@ -18,6 +18,8 @@ namespace weft::core {
 
 class Appetite {
  public:
+  static constexpr std::size_t most = 64;  // that are taken at once
+
   /// The worker searches, so it is done with what it took. How many units it shall take at most; 0: none for now.
   std::size_t limit() {
     if (taken_ == 0 && pause_ == 0) [[likely]]
@@ -37,7 +39,6 @@ class Appetite {
 
  private:
   static constexpr std::size_t few = 8;
-  static constexpr std::size_t many = 64;
   static constexpr std::uint64_t worth_ns = 1500;  // of a unit, its way to the thief included
   static constexpr std::uint64_t shortest_pause_ns = 8000;
   static constexpr std::uint64_t longest_pause_ns = 256000;
@@ -46,7 +47,7 @@ class Appetite {
     const bool were_worth_it = now - taken_at_ >= (taken_ + 1) * worth_ns;
     taken_ = 0;
     if (were_worth_it) {
-      limit_ = many;
+      limit_ = most;
       pause_ = 0;
       return;
     }

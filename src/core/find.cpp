@@ -180,13 +180,12 @@ bool is_left_to(Worker& victim, Worker& thief) {
 // and keeps the others: what the two deques share crosses from core to core once for many.
 Unit* steal_from_deque(Worker& thief, Worker& victim, std::size_t most) {
   if (victim.deque.looks_empty() || is_left_to(victim, thief)) return nullptr;
-  constexpr std::size_t places = 64;
-  Unit* taken[places];
+  Unit* taken[Appetite::most];
   std::size_t count = 0;
   {
     const Privacy::Visit visit(&victim.privacy);
     const std::size_t half = (victim.deque.size() + 1) / 2;
-    const std::size_t wanted = std::min({half, most, places});
+    const std::size_t wanted = std::min(half, most);
     while (count < wanted && (taken[count] = victim.deque.steal()) != nullptr) ++count;
   }
   if (count == 0) return nullptr;
