@@ -1,5 +1,4 @@
 /* Cancellation of parallel, for, sections and taskgroup regions, with cancel-var true. */
-#include <unistd.h>
 
 #include "check.h"
 
@@ -259,10 +258,6 @@ static void body(void) {
 
 int main(int argc, char** argv) {
   (void)argc;
-  if (getenv("OMP_CANCELLATION") == NULL) {
-    setenv("OMP_CANCELLATION", "true", 1);
-    execv("/proc/self/exe", argv);
-    return 2;
-  }
+  check_need_variable("OMP_CANCELLATION", "true", argv);
   return check_run(body);
 }

@@ -1,6 +1,5 @@
 /* Cancelled loops and sections of a thread alone, in a region of one and outside of any: those that come after them are
  * not cancelled. */
-#include <unistd.h>
 
 #include "check.h"
 
@@ -77,11 +76,7 @@ static void body(void) {
 
 int main(int argc, char** argv) {
   (void)argc;
-  if (getenv("OMP_CANCELLATION") == NULL) {
-    setenv("OMP_CANCELLATION", "true", 1);
-    execv("/proc/self/exe", argv);
-    return 2;
-  }
+  check_need_variable("OMP_CANCELLATION", "true", argv);
   loops_and_sections();
   return check_run(body);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(__GNUC__)
 #define CHECK_MAYBE_UNUSED __attribute__((unused))
@@ -76,6 +77,16 @@ CHECK_MAYBE_UNUSED static void check_runtime(void) {
     fprintf(stderr, "the OpenMP runtime is not the one in %s\n", expected);
     exit(1);
   }
+}
+
+/* For main(), first thing: the runtime reads its environment when it is loaded, so the program starts anew with the
+ * variable, unless that is set. */
+CHECK_MAYBE_UNUSED static void check_need_variable(const char* name, const char* value, char** argv) {
+  if (getenv(name) != NULL) return;
+  setenv(name, value, 1);
+  execv("/proc/self/exe", argv);
+  perror("/proc/self/exe");
+  exit(2);
 }
 
 CHECK_MAYBE_UNUSED static int check_finish(void) {

@@ -1,5 +1,4 @@
 // Tasks with objects: copies of discarded tasks are destroyed, reductions of a class, detached tasks with data.
-#include <unistd.h>
 
 #include "check.h"
 
@@ -95,10 +94,6 @@ void body() {
 }  // namespace
 
 int main(int, char** argv) {
-  if (std::getenv("OMP_CANCELLATION") == nullptr) {
-    setenv("OMP_CANCELLATION", "true", 1);
-    execv("/proc/self/exe", argv);
-    return 2;
-  }
+  check_need_variable("OMP_CANCELLATION", "true", argv);
   return check_run_flat(body);
 }
