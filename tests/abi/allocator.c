@@ -8,7 +8,7 @@
 static int on_weft(void) { return getenv("CHECK_RUNTIME") != NULL; }
 
 static omp_allocator_handle_t make(omp_alloctrait_key_t key, omp_uintptr_t value, omp_uintptr_t pool) {
-  const omp_alloctrait_t traits[] = {{key, value}, {omp_atk_pool_size, pool}};
+  omp_alloctrait_t traits[] = {{key, value}, {omp_atk_pool_size, pool}};
   return omp_init_allocator(omp_default_mem_space, 2, traits);
 }
 
@@ -28,10 +28,10 @@ static void alignment(void) {
 static void fallbacks(void) {
   const omp_allocator_handle_t none = make(omp_atk_fallback, omp_atv_null_fb, 1000);
   const omp_allocator_handle_t to_default = make(omp_atk_fallback, omp_atv_default_mem_fb, 1000);
-  const omp_alloctrait_t traits[] = {{omp_atk_fallback, omp_atv_allocator_fb},
-                                     {omp_atk_fb_data, (omp_uintptr_t)none},
-                                     {omp_atk_pool_size, 300},
-                                     {omp_atk_alignment, 64}};
+  omp_alloctrait_t traits[] = {{omp_atk_fallback, omp_atv_allocator_fb},
+                               {omp_atk_fb_data, (omp_uintptr_t)none},
+                               {omp_atk_pool_size, 300},
+                               {omp_atk_alignment, 64}};
   const omp_allocator_handle_t to_other = omp_init_allocator(omp_default_mem_space, 4, traits);
   CHECK(omp_alloc(2000, none) == NULL);
   void* block = omp_alloc(500, none);
@@ -76,11 +76,11 @@ static void pool_of_many(void) {
 }
 
 static void bad_traits(void) {
-  const omp_alloctrait_t odd[] = {{omp_atk_alignment, 3}}, unknown[] = {{(omp_alloctrait_key_t)99, 0}};
-  const omp_alloctrait_t hints[] = {{omp_atk_sync_hint, omp_atv_private},
-                                    {omp_atk_access, omp_atv_thread},
-                                    {omp_atk_partition, omp_atv_nearest},
-                                    {omp_atk_pinned, omp_atv_false}};
+  omp_alloctrait_t odd[] = {{omp_atk_alignment, 3}}, unknown[] = {{(omp_alloctrait_key_t)99, 0}};
+  omp_alloctrait_t hints[] = {{omp_atk_sync_hint, omp_atv_private},
+                              {omp_atk_access, omp_atv_thread},
+                              {omp_atk_partition, omp_atv_nearest},
+                              {omp_atk_pinned, omp_atv_false}};
   CHECK(omp_init_allocator(omp_default_mem_space, 1, odd) == omp_null_allocator);
   CHECK(omp_init_allocator(omp_default_mem_space, 1, unknown) == omp_null_allocator);
   const omp_allocator_handle_t good = omp_init_allocator(omp_large_cap_mem_space, 4, hints);

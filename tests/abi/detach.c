@@ -192,7 +192,7 @@ static void with_children(void) {
 }
 
 static void* create_and_end(void* argument) {
-  omp_event_handle_t event;
+  omp_event_handle_t event = (omp_event_handle_t)0;
   int done = 0;
 #pragma omp task detach(event) shared(done)
   done = 1;
