@@ -1,4 +1,4 @@
-"""The KMP_ variables: llvm_env_test.py PROGRAM, which prints stack size, block time in ms, and library by the kmp_ routines."""
+"""The KMP_ variables: llvm_env_test.py PROGRAM, which prints what the kmp_ routines say of them."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def expect(settings: dict[str, str], values: dict[int, str], said: str = "") -> 
     for index, value in values.items():
         if fields[index] != value:
             sys.exit(f"{settings}: field {index} is {fields[index]}, expected {value}")
-    if said == "" and errors != "" or not re.search(said, errors):
+    if (said == "" and errors != "") or not re.search(said, errors):
         sys.exit(f"{settings}: expected {said!r} on stderr, not {errors!r}")
     if said != "" and "\n" in errors.strip() and "DISPLAY" not in errors:
         sys.exit(f"{settings}: more than a line: {errors!r}")
@@ -43,5 +43,9 @@ expect({"KMP_BLOCKTIME": "30", "OMP_WAIT_POLICY": "passive"}, {1: "0"})
 expect({"KMP_SETTINGS": "1"}, {}, r"OPENMP DISPLAY ENVIRONMENT BEGIN")
 expect({"KMP_SETTINGS": "0"}, {})
 expect({"KMP_VERSION": "true"}, {}, r"^weft: .*weft$")
-expect({"KMP_LIBRARY": "serial", "KMP_TASKING": "0"}, {}, rf"^weft: KMP_(LIBRARY|TASKING), KMP_(LIBRARY|TASKING): {NOT_USED}$")
+expect(
+    {"KMP_LIBRARY": "serial", "KMP_TASKING": "0"},
+    {},
+    rf"^weft: KMP_(LIBRARY|TASKING), KMP_(LIBRARY|TASKING): {NOT_USED}$",
+)
 expect({"KMP_DUPLICATE_LIB_OK": "TRUE", "KMP_INIT_AT_FORK": "FALSE"}, {})

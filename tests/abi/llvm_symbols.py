@@ -14,7 +14,7 @@ VERSION = "VERSION"
 NOT_OURS = {
     r"_?__kmp_.*": "the runtime's own functions, which its tools and tests look into; in no header",
     r"kmp_[a-f]_debug|kmp_diag|kmp_mutex_impl_info": "variables of a debugging build",
-    r"kmp_threadprivate_insert(_private_data)?": "inner functions of __kmpc_threadprivate, which only the library calls",
+    r"kmp_threadprivate_insert(_private_data)?": "inner functions of __kmpc_threadprivate; only the library calls them",
     r"__kmpc_invoke_task_func": "an inner function of the library under a name of the interface",
     r"ompt_.*": "the tools interface",
     r"G?OMP_.*": "GCC's names and versions, which symbols.py compares with libgomp's",

@@ -8,7 +8,16 @@ from pathlib import Path
 from weft.doctor.libraries import loaded_libraries
 from weft.doctor.runtimes import Kind, Runtime, recognise
 from weft.elf import Elf, ElfError
-from weft.program import Image, ProgramError, find_image, find_obstacles, find_program, has_static_libgomp, has_static_libomp, is_file
+from weft.program import (
+    Image,
+    ProgramError,
+    find_image,
+    find_obstacles,
+    find_program,
+    has_static_libgomp,
+    has_static_libomp,
+    is_file,
+)
 
 
 class SubjectError(Exception):
