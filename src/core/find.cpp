@@ -13,16 +13,12 @@ namespace {
 
 const Share* scope_of(const Worker& worker) { return worker.lends_within.load(std::memory_order_relaxed); }
 
-bool may_run(const Share* scope, const Unit& unit) {
-  return scope == nullptr || (scope_of(unit) != nullptr && scope_of(unit)->lies_within(scope));
-}
-
 // The unit, or nullptr if the worker may not run it: then it is for the others, who find it at `owner`.
 Unit* unless_out_of_scope(const Worker& worker, Worker& owner, Unit* unit) {
-  if (unit == nullptr || may_run(scope_of(worker), *unit)) [[likely]]
+  if (unit == nullptr || Aside::may_run(scope_of(worker), *unit)) [[likely]]
     return unit;
   const Share* scope = scope_of(*unit);
-  owner.aside.put(unit);
+  owner.aside.put(*unit);
   notify(scope);
   return nullptr;
 }
@@ -131,9 +127,8 @@ auto for_each_worker(unsigned start, Look look) -> decltype(look(*runtime.worker
 bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() || !worker.inbox.looks_empty(); }
 
 bool any_work_within(const Share* scope) {
-  return for_each_worker(0, [scope](const Worker& victim) {
-    return has_ready_units(victim) || (scope == nullptr && !victim.aside.looks_empty()) ||
-           shared_work(victim, scope) != nullptr;
+  return for_each_worker(0, [scope](Worker& victim) {
+    return has_ready_units(victim) || victim.aside.has(scope) || shared_work(victim, scope) != nullptr;
   });
 }
 
@@ -147,14 +142,6 @@ Unit* next_local(Worker& worker) {
     if (unit == nullptr) return nullptr;
     unit = unless_out_of_scope(worker, worker, unit);
     if (unit != nullptr) return unit;
-  }
-}
-
-void reconsider_aside(Worker& worker) {
-  for (Unit* unit = worker.aside.take_all(); unit != nullptr;) {
-    Unit* next = unit->next;
-    worker.inbox.put(unit);
-    unit = next;
   }
 }
 
@@ -215,7 +202,7 @@ Found search(Worker& worker) {
       unit = steal(worker, victim, limit);
       unit = unless_out_of_scope(worker, victim, unit);
     }
-    if (unit == nullptr && scope == nullptr) unit = unpack(worker, victim.aside.take_all());
+    if (unit == nullptr) unit = victim.aside.take(scope);
     if (unit != nullptr) ++worker.counters.steals;
     return {unit, nullptr};
   });

@@ -30,9 +30,6 @@ inline Unit* take_newest(Worker& worker) {
 /// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
 Unit* next_local(Worker& worker);
 
-/// What was put aside at the worker may lie within what its root waits for now.
-void reconsider_aside(Worker& worker);
-
 /// Something that another worker offers.
 Found search(Worker& worker);
 

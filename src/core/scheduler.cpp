@@ -334,7 +334,6 @@ void suspend() {
   UnitState expected = UnitState::suspending;
   if (unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel)) {
     worker.lends_within.store(scope_of(unit), std::memory_order_relaxed);
-    reconsider_aside(worker);
     worker.until_ready = &unit;
     schedule(worker, false);
     worker.until_ready = nullptr;

@@ -13,6 +13,7 @@
 #include "arch/thread_pointer.h"
 #include "base/layout.h"
 #include "core/appetite.h"
+#include "core/pool/aside.h"
 #include "core/pool/deque.h"
 #include "core/pool/inbox.h"
 #include "core/pool/share.h"
@@ -127,7 +128,7 @@ struct alignas(base::cache_line) Worker {
   Privacy privacy;    // of the deque, and of the ends of the units that were created here
   Deque<Unit> deque;  // not the owner: within a Privacy::Visit
   Inbox inbox;
-  Inbox aside;  // ready units that a root came across and may not run: for the others
+  Aside aside;
 
   /// nullptr: weft's default, over the worker's own pools and those of others. A worker with one of the program's
   /// shares nothing: what lies in its deque and inbox belongs to pools that others may not use.
