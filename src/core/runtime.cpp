@@ -226,6 +226,7 @@ void after_fork_in_child() {
   reset_scheduler_lookers();
   reset_timer();
   reset_watchdog();
+  os::forget_klts();
   os::reset_distances();
   os::register_membarrier();
   arch::set_thread_word(nullptr);

@@ -5,9 +5,10 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
-#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <initializer_list>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -23,7 +24,25 @@ constexpr std::uint32_t rseq_signature = 0x53053053;
 constexpr int rseq_unregister_flag = 1;
 constexpr std::size_t rseq_registered_length = 32;
 
-std::atomic<int> own_klts{0};
+// How many KLTs weft has started and how many of them have ended. One is counted after it has started and before it
+// ends, so that the kernel never has fewer of them than are counted.
+std::atomic<unsigned> started{0};
+std::atomic<unsigned> ended{0};
+
+// The threads that the process has, its main thread among them even if that has ended; 0: not known.
+unsigned count_threads() {
+  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[1024];
+  const ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  const char* field = strrchr(text, ')');  // what ends field 2 (proc(5)); the name may hold anything
+  constexpr int wanted = 20;
+  for (int number = 2; field != nullptr && number < wanted; ++number) field = strchr(field + 1, ' ');
+  return field != nullptr ? static_cast<unsigned>(strtoul(field, nullptr, 10)) : 0;
+}
 
 // What is looked up in libc by name, once and while the library is loaded: dlsym() forgets the
 // calling thread's last dlerror(), and a KLT may be started in the middle of a member's code.
@@ -78,26 +97,30 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
   pthread_t thread;
-  own_klts.fetch_add(1, std::memory_order_relaxed);
   error = pthread_create(&thread, &attributes, entry, argument);
-  if (error != 0) note_klt_end();
+  if (error == 0) started.fetch_add(1, std::memory_order_seq_cst);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return error;
 }
 
-void note_klt_end() { own_klts.fetch_sub(1, std::memory_order_relaxed); }
+void note_klt_end() { ended.fetch_add(1, std::memory_order_seq_cst); }
+
+void forget_klts() {
+  started.store(0, std::memory_order_relaxed);
+  ended.store(0, std::memory_order_relaxed);
+}
 
 bool only_own_klts_left() {
-  DIR* folder = opendir("/proc/self/task");
-  if (folder == nullptr) return false;
-  int alive = 0;
-  while (const dirent* entry = readdir(folder)) {
-    const int klt = atoi(entry->d_name);
-    if (klt > 0 && klt_activity(klt) != KltActivity::gone) ++alive;
-  }
-  closedir(folder);
-  return alive == own_klts.load(std::memory_order_relaxed);
+  // One number from the kernel, and none of ours may change meanwhile: a list of the threads, read while some come and
+  // go, may lack the program's only one.
+  const unsigned started_before = started.load(std::memory_order_seq_cst);
+  const unsigned ended_before = ended.load(std::memory_order_seq_cst);
+  constexpr unsigned main_thread = 1;
+  const bool only =
+      klt_activity(getpid()) == KltActivity::gone && count_threads() == started_before - ended_before + main_thread;
+  return only && started.load(std::memory_order_seq_cst) == started_before &&
+         ended.load(std::memory_order_seq_cst) == ended_before;
 }
 
 int klt_id() { return static_cast<int>(syscall(SYS_gettid)); }

@@ -20,7 +20,10 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
 /// A KLT from start_klt() ends: it is no longer counted.
 void note_klt_end();
 
-/// Whether the KLTs that weft has started are all that is left of the process.
+/// In the child of a fork there are none.
+void forget_klts();
+
+/// Whether the main thread has ended, and the KLTs that weft has started are all that is left of the process.
 bool only_own_klts_left();
 
 /// The kernel's number of the calling KLT.

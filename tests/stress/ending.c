@@ -4,6 +4,8 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void some_regions(int members) {
   int present = 0;
@@ -196,6 +198,18 @@ static void last_thread_ends(void) {
   pthread_exit(NULL);
 }
 
+// The same in a child, which has none of its parent's threads.
+static void last_thread_of_child_ends(void) {
+  some_regions(8);
+  const pid_t child = fork();
+  if (child == 0) {
+    last_thread_ends();
+  }
+  int status;
+  const int ended = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  exit(ended ? 33 : 1);
+}
+
 static void expect_end(const char* situation, int status) {
   for (int i = 0; i < repeats(5); i++) {
     const struct Run run = run_again(situation, (struct RunOptions){.deadline_seconds = 8});
@@ -233,7 +247,10 @@ static void regions_at_exit(void) {
 
 static void main_thread_ends(void) { expect_end("main_thread_ends_first", 33); }
 
-static void last_thread_ends_process(void) { expect_end("last_thread_ends", 0); }
+static void last_thread_ends_process(void) {
+  expect_end("last_thread_ends", 0);
+  expect_end("last_thread_of_child_ends", 33);
+}
 
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
@@ -258,6 +275,7 @@ int main(int count, char** arguments) {
       {"destructors_open_regions", destructors_open_regions, 1},
       {"main_thread_ends_first", main_thread_ends_first, 1},
       {"last_thread_ends", last_thread_ends, 1},
+      {"last_thread_of_child_ends", last_thread_of_child_ends, 1},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);
