@@ -51,6 +51,11 @@ struct EvenDeal {
   }
 };
 
+unsigned cores_of(const Placement& placement) {
+  const unsigned cores = placement.count / places.per_core;
+  return cores != 0 ? cores : 1;
+}
+
 // More members than places: each place gets as many with consecutive numbers, in order; of those left over, one each.
 unsigned steps_from_primary(const Placement& placement, unsigned size, unsigned number) {
   if (size <= placement.count) return number;
@@ -63,6 +68,28 @@ MemberPlace next_places(const Placement& placement, unsigned size, unsigned numb
   unsigned place = placement.place + steps_from_primary(placement, size, number);
   if (place >= placement.first + placement.count) place -= placement.count;
   return {place, placement.first, placement.count};
+}
+
+// Bound as KMP_AFFINITY says: all members in the whole partition, beginning where the opener is.
+MemberPlace places_in_turn(const Placement& placement, unsigned size, unsigned number) {
+  unsigned steps = number;
+  if (places.turn == Turn::balanced) {
+    const EvenDeal members(size, cores_of(placement));
+    const unsigned core = members.box_of(number);
+    steps = core * places.per_core + (number - members.first_of(core)) % places.per_core;
+  }
+  const unsigned from_first = placement.place - placement.first + steps % placement.count;
+  return {placement.first + from_first % placement.count, placement.first, placement.count};
+}
+
+// The first member that is `steps` places behind the master's; 1 if none is.
+unsigned member_in_turn(const Placement& placement, unsigned size, unsigned steps) {
+  if (places.turn == Turn::one_each) return steps < size ? steps : 1;
+  const EvenDeal members(size, cores_of(placement));
+  const unsigned core = steps / places.per_core;
+  const unsigned within = steps % places.per_core;
+  if (core >= cores_of(placement) || within >= members.count_of(core)) return 1;
+  return members.first_of(core) + within;
 }
 
 MemberPlace spread_places(const Placement& placement, unsigned size, unsigned number) {
@@ -105,7 +132,10 @@ void go_home(core::Worker& worker) {
 unsigned home_of(core::Worker& worker) {
   static std::atomic<unsigned> next{1};
   WorkerCache& cache = cache_of(worker);
-  if (!cache.has_home) cache.home = next.fetch_add(1, std::memory_order_relaxed) % places.count;
+  if (!cache.has_home) {
+    const unsigned turn = next.fetch_add(1, std::memory_order_relaxed);
+    cache.home = (places.initial + turn) % places.count;
+  }
   cache.has_home = true;
   return cache.home;
 }
@@ -140,6 +170,7 @@ unsigned first_member_at(const Placement& placement, unsigned size, unsigned pla
   }
   const unsigned round = place < placement.place ? placement.count : 0;
   const unsigned steps = place + round - placement.place;
+  if (placement.policy == ProcBind::true_ && places.turn != Turn::blocks) return member_in_turn(placement, size, steps);
   if (size > placement.count) return steps * (size / placement.count);
   return steps < size ? steps : 1;
 }
@@ -163,6 +194,8 @@ void place_team(Team& team, WorkerCache& cache) {
 MemberPlace place_in(const Placement& placement, unsigned size, unsigned number) {
   switch (placement.policy) {
     case ProcBind::true_:
+      if (places.turn != Turn::blocks) return places_in_turn(placement, size, number);
+      [[fallthrough]];
     case ProcBind::close:
       return next_places(placement, size, number);
     case ProcBind::spread:
@@ -193,11 +226,13 @@ void attend_region(Team& team) {
 void attend_initial_team(Team& team) {
   if (!places.in_use()) return;
   const Member* parent = team.master.parent;
-  const MemberPlace at = parent != nullptr ? place_of(*parent) : MemberPlace{0, 0, places.count};
+  const MemberPlace at = parent != nullptr ? place_of(*parent) : MemberPlace{places.initial, 0, places.count};
   team.placement = {ProcBind::primary, at.first, at.count, at.place};
   if (parent != nullptr) return;
   core::Worker& worker = core::worker_here();
-  cache_of(worker).has_home = true;  // the first place
+  WorkerCache& cache = cache_of(worker);
+  cache.has_home = true;
+  cache.home = places.initial;
   go_home(worker);
 }
 

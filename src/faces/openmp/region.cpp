@@ -27,6 +27,7 @@
 #include "core/scheduler.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
+#include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -470,7 +471,11 @@ unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
   const Icv& icv = icv_of(member);
   if (member.team->active_level >= icv.max_active_levels) return 1;
   unsigned size = requested != 0 ? requested : static_cast<unsigned>(icv.nthreads);
-  if (size > core::Share::most) size = core::Share::most;
+  if (size > core::Share::most) [[unlikely]] {
+    const int listed = requested != 0 ? 0 : first_of_list(icv.nthreads);
+    size = listed > 0 && static_cast<unsigned>(listed) < core::Share::most ? static_cast<unsigned>(listed)
+                                                                           : core::Share::most;
+  }
   if (icv.dynamic) {
     core::worker_here();  // starts the runtime, which knows the number of workers
     if (size > core::runtime.workers) size = core::runtime.workers;
@@ -495,8 +500,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   team->epoch = core::runtime.epoch.load(std::memory_order_relaxed);
   team->icv = icv_of(opener);
   team->group = nullptr;
-  if (static_cast<int>(team->level) < settings.nthreads_levels)
-    team->icv.nthreads = settings.nthreads_list[team->level];
+  if (static_cast<int>(team->level) < listed_levels.load(std::memory_order_relaxed)) take_nthreads_list(*team, opener);
   if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
   team->master_unit = worker.current;
   team->seats = nullptr;
