@@ -113,6 +113,16 @@ foreach(policy true close spread)
   abi_register_stock(stock.place_bound.${policy} 60 COMMAND abi_place_bound ENV ${environment})
 endforeach()
 
+# Not on the stock runtimes: both leave some threads of regions within regions bound to another place than they say.
+abi_program(abi_place_kept -O2 place_kept.c)
+foreach(pair ${abi_pairs})
+  string(REPLACE "_" ";" numbers ${pair})
+  list(GET numbers 0 threads)
+  list(GET numbers 1 workers)
+  abi_register(abi.place_kept.t${threads}w${workers} 60 COMMAND abi_place_kept
+    ENV OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
+endforeach()
+
 # What the shared object exports and needs.
 abi_register(abi.symbols 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/symbols.py ${WEFT_STOCK_LIBGOMP} ${WEFT_DROPIN_DIR}/libgomp.so.1)
