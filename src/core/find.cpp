@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/idle.h"
+#include "core/place_pools.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/workers.h"
@@ -132,11 +133,20 @@ bool any_work_within(const Share* scope) {
   });
 }
 
+// By turns, for each of them could have something for ever.
+Unit* next_placed_or_newest(Worker& worker) {
+  if (++worker.placed_turns % 2 == 0)
+    if (Unit* unit = take_newest(worker); unit != nullptr) return unit;
+  return next_placed(worker);
+}
+
 }  // namespace
 
 Unit* next_local(Worker& worker) {
   for (;;) {
     Unit* unit = next_in_turn(worker);
+    if (unit == nullptr && worker.attended.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+      unit = next_placed_or_newest(worker);
     if (unit == nullptr) unit = take_newest(worker);
     if (unit == nullptr) unit = unpack(worker, worker.inbox.take_all());
     if (unit == nullptr) return nullptr;
@@ -196,7 +206,7 @@ Found search(Worker& worker) {
   if (found) return found;
   // One that may run only some units has nothing from the others.
   const std::size_t limit = scope != nullptr ? 1 : worker.appetite.limit();
-  return for_each_worker(start, [&](Worker& victim) -> Found {
+  found = for_each_worker(start, [&](Worker& victim) -> Found {
     Unit* unit = nullptr;
     if (&victim != &worker && limit != 0) {
       unit = steal(worker, victim, limit);
@@ -206,9 +216,11 @@ Found search(Worker& worker) {
     if (unit != nullptr) ++worker.counters.steals;
     return {unit, nullptr};
   });
+  if (!found && scope == nullptr) found.unit = next_placed_elsewhere(worker);
+  return found;
 }
 
-bool any_work(const Worker& worker) { return any_work_within(scope_of(worker)); }
+bool any_work(const Worker& worker) { return any_work_within(scope_of(worker)) || any_placed(worker); }
 bool any_work() { return any_work_within(nullptr); }
 
 bool offers_work(const Worker& worker) {

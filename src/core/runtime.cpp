@@ -14,6 +14,7 @@
 #include "core/idle.h"
 #include "core/own_scheduler.h"
 #include "core/parking_lot.h"
+#include "core/place_pools.h"
 #include "core/pool/pool.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
@@ -102,6 +103,7 @@ void leave_units_to_others(Worker& worker) {
 void end_root(void* argument) {
   auto worker = static_cast<Worker*>(argument);
   if (this_worker() != worker) return;
+  worker->attended.store(nullptr, std::memory_order_relaxed);
   if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
   end_root_extras(*worker);
   if (Scheduler* scheduler = worker->scheduler(); scheduler != nullptr) scheduler->end_on(*worker);
@@ -137,6 +139,7 @@ bool become_root(Worker& worker) {
   runtime.roots.fetch_add(1, std::memory_order_relaxed);
   Unit& unit = worker.root_unit;
   unit.flags.store(UnitFlag::root_of_klt, std::memory_order_relaxed);
+  worker.attended.store(pool_to_attend(0), std::memory_order_release);
   details(unit).keeps_identity = true;
   unit.place = static_cast<std::uint16_t>(worker.index);
   details(unit).name = "a thread of the program";
@@ -223,6 +226,7 @@ void after_fork_in_child() {
   reset_parking_lot();
   reset_shared_units();
   reset_shared_pools();
+  make_place_pools();
   reset_scheduler_lookers();
   reset_timer();
   reset_watchdog();
@@ -248,6 +252,7 @@ void start_once() {
   if (runtime.config.stack_size == 0) runtime.config.stack_size = os::default_stack_size();
   runtime.default_stack_class = StackCache::class_of(runtime.config.stack_size);
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
+  make_place_pools();
   pthread_key_create(&root_key, end_root);
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
   os::watch_for_stack_overflow(report_overflow);
@@ -294,6 +299,7 @@ bool start_another_klt() {
   // As a woken sleeper: it is a searcher from the start.
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
+  if (worker != nullptr) worker->attended.store(pool_to_attend(started + 1), std::memory_order_release);
   const int error = worker != nullptr ? start_carrying(*worker, WorkerUse::of_weft) : ENOMEM;
   if (error == 0) return true;
   if (worker != nullptr) leave_slot(*worker);

@@ -14,6 +14,8 @@ struct Config {
   std::size_t stack_size = 0;                    // of units that do not say; 0: the system's default for threads
   const char* stack_setting = "WEFT_STACKSIZE";  // what to tell a user whose unit needs more
   std::uint64_t spin_ns = 2000ULL * 1000;        // how long an idle worker or a waiting unit looks before it sleeps
+  unsigned places = 0;                           // where units may have to run; 0: nowhere in particular
+  unsigned first_place = 0;                      // where roots are
 };
 
 /// What the layer above asks to be told; nullptr members are not called.
@@ -22,6 +24,8 @@ struct Hooks {
   /// In the child, after the core has started afresh: the new worker of the KLT that forked, a root
   /// now, and the one that it had in the parent. Not called if it had none.
   void (*forked)(Worker& self, const Worker& before) = nullptr;
+  /// A placed unit goes on on the calling KLT: binds that to the place. There are places.
+  void (*take_place)(Worker& worker, Unit& unit) = nullptr;
 };
 
 inline constexpr unsigned most_workers = 1024;            // that a user can ask for

@@ -17,6 +17,7 @@
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/own_scheduler.h"
+#include "core/place_pools.h"
 #include "core/pool/pool.h"
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"
@@ -57,6 +58,7 @@ Event give_turn(Worker& worker, Worker& home) {
       return Event::finished;
     }
     install_for(worker, unit);
+    take_place(worker, unit);
   }
   const Event event = unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
   if (event == Event::returned) return event;
@@ -157,6 +159,12 @@ namespace {
 
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
 void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
+  if (has_flag(unit, UnitFlag::placed)) {
+    const Share* scope = scope_of(unit);
+    pool.push(&unit);
+    notify_place(pool, scope);
+    return;
+  }
   const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
   if (anybody_pushes || (pool.access() == Access::priv && worker != nullptr && unit.place == worker->index))
     pool.push(&unit);
@@ -252,6 +260,16 @@ Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
   return nullptr;
 }
 
+namespace {
+
+// To a root, which has lent its KLT.
+void come_back(Worker& worker, Unit& root) {
+  if (identities_enabled) install(worker, details(root).identity);
+  take_place(worker, root);
+}
+
+}  // namespace
+
 void run_until_done(const Unit& unit) {
   Worker& worker = *this_worker();
   if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) return;
@@ -268,7 +286,7 @@ void run_until_done(const Unit& unit) {
     worker.until_done = nullptr;
   }
   put_back_what_was_handed_on(worker);
-  if (identities_enabled) install(worker, details(self).identity);
+  come_back(worker, self);
 }
 
 void run_one(Worker& worker, Unit& unit) {
@@ -341,7 +359,7 @@ void suspend() {
     worker.lends_within.store(nullptr, std::memory_order_relaxed);
   }
   unit.state.store(UnitState::running, std::memory_order_relaxed);
-  if (identities_enabled) install(worker, details(unit).identity);
+  come_back(worker, unit);
 }
 
 namespace {
@@ -481,7 +499,7 @@ void yield() {
     if (!found) found = search_elsewhere(worker);
     if (found) run_found(worker, found);
     unit.state.store(UnitState::running, std::memory_order_relaxed);
-    if (identities_enabled) install(worker, details(unit).identity);
+    come_back(worker, unit);
   }
   if (!found) os::give_up_cpu();
 }
@@ -535,18 +553,21 @@ void resume_to(Unit& next) {
 
 void step_aside() {
   Worker& worker = *this_worker();
-  Worker* other = any_work() ? stand_in() : nullptr;
+  Worker* other = any_work() || any_placed() ? stand_in() : nullptr;
   if (other == nullptr) {
     os::give_up_cpu();
     return;
   }
   worker.turn_put_off = false;
+  // What waits at its place may be what it waits for.
+  place_pools.roots_aside.fetch_add(1, std::memory_order_relaxed);
   worker.parked.store(Parked::for_its_turn, std::memory_order_release);
   other->inbox.put(&worker.root_unit);
   os::light_fence();
   if (!wake(*other)) wake_spare(*other);
   while (worker.parked.load(std::memory_order_acquire) == Parked::for_its_turn)
     os::futex_wait(worker.parked, Parked::for_its_turn);
+  place_pools.roots_aside.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void start(Unit& unit) {

@@ -2,6 +2,7 @@
 // scheduler.cpp.
 #pragma once
 
+#include "core/place_pools.h"
 #include "core/runtime.h"
 #include "core/unit.h"
 #include "core/worker.h"
@@ -81,6 +82,8 @@ bool spinning_pays();
 /// has claimed, or the root whose KLT it is.
 inline bool has_local_work(const Worker& worker) {
   if (worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready) return true;
+  if (worker.attended.load(std::memory_order_relaxed) != nullptr && any_placed(worker)) [[unlikely]]
+    return true;
   return worker.in_hand != 0 || !worker.deque.looks_empty() || !worker.inbox.looks_empty();
 }
 

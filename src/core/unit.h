@@ -70,6 +70,7 @@ enum UnitFlag : std::uint16_t {
   wants_grant = 128,   // waits for that
   root_of_klt = 256,   // a KLT of the program: resumed only on itself
   detailed = 512,      // its UnitDetails may have something to say
+  placed = 1024,       // runs only at its place (core/place_pools.h)
 };
 
 /// What every unit has: one cache line, all that one touches which is created, run and freed without any deviation.

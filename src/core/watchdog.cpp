@@ -5,6 +5,7 @@
 
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/place_pools.h"
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
 #include "core/workers.h"
@@ -59,7 +60,7 @@ void give_way() {
 }
 
 bool units_wait() {
-  return find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
+  return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
 }
 
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if

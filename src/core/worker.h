@@ -103,6 +103,7 @@ struct alignas(base::cache_line) Worker {
   WholeUnit root_unit;            // of a root: its continuation
   Stack* root_segment = nullptr;  // where its frames go on, inside call_on_segment()
   void* face = nullptr;           // a face's own caches
+  unsigned placed_turns = 0;      // how often it was looked which of its own pools comes first
   Worker* next_unused = nullptr;
 
   // Shared from here on.
@@ -113,6 +114,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<int> klt{0};                          // the KLT that carries the worker
   std::atomic<bool> interrupt_sent{false};
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
+  std::atomic<Pool*> attended{nullptr};            // of place_pools.h; nullptr: none
   std::atomic<bool> ends{false};                   // somebody joins it (join_worker)
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
   std::atomic<WorkerUse> use{WorkerUse::none};

@@ -19,6 +19,14 @@ int depth_of(const Hwloc& hwloc, hwloc_topology_t topology, Sharing sharing) {
       for (const hwloc_obj_type_t cache : caches)
         if (const int depth = hwloc.get_type_depth(topology, cache); depth >= 0) return depth;
       break;
+    case Sharing::l1_cache:
+      return hwloc.get_type_depth(topology, HWLOC_OBJ_L1CACHE);
+    case Sharing::l2_cache:
+      return hwloc.get_type_depth(topology, HWLOC_OBJ_L2CACHE);
+    case Sharing::l3_cache:
+      return hwloc.get_type_depth(topology, HWLOC_OBJ_L3CACHE);
+    case Sharing::die:
+      return hwloc.get_type_depth(topology, HWLOC_OBJ_DIE);
     case Sharing::node:
       return hwloc.get_type_depth(topology, HWLOC_OBJ_NUMANODE);
     case Sharing::package:

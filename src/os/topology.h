@@ -5,8 +5,8 @@
 
 namespace weft::os {
 
-/// What the CPUs of a group share.
-enum class Sharing { thread, core, last_cache, node, package };
+/// What the CPUs of a group share. A machine may have no dies or caches that it knows of: then there is no such group.
+enum class Sharing { thread, core, l1_cache, l2_cache, l3_cache, last_cache, node, die, package };
 
 /// Calls visit(context, cpus) for each group of CPUs, neighbours one after the other. `*foreign` is set if
 /// the topology is not of this machine (HWLOC_SYNTHETIC, HWLOC_XMLFILE). False: nothing is known.

@@ -28,6 +28,7 @@ weft_abi_clang_test(task_chain task_chain.c PAIRS 2_2 8_2 NO_STOCK) # of a lengt
 # What only LLVM's compilers do.
 weft_abi_clang_test(arguments llvm_arguments.c)
 weft_abi_clang_test(teams llvm_teams.c)
+weft_abi_clang_test(num_threads_list llvm_num_threads_list.c)
 weft_abi_clang_test(entries llvm_entries.c NO_STOCK) # libomp's loops overflow at the ends of their types
 # Threadprivate variables that are no thread-local ones, but the runtime's.
 weft_abi_clang_test(threadprivate_no_tls threadprivate.c OPTIONS -fnoopenmp-use-tls)
@@ -52,6 +53,10 @@ if(abi_has_clang)
   abi_clang_program(llvm_env_probe ${WEFT_CLANG} llvm_env_probe.c -O2)
   abi_register(abi.llvm_env 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_env_test.py
     ${abi_clang_folder}/llvm_env_probe)
+
+  abi_clang_program(place_probe ${WEFT_CLANG} place_probe.c -O2)
+  abi_register(abi.kmp_affinity_as_libomp 120 COMMAND ${Python3_EXECUTABLE} ${abi_root}/kmp_affinity_test.py
+    ${abi_clang_folder}/place_probe ${WEFT_STOCK_LIBOMP})
 
   abi_register(abi.llvm_symbols 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_symbols.py
     ${WEFT_STOCK_LIBOMP}/libomp.so.5 ${WEFT_DROPIN_DIR}/libgomp.so.1)

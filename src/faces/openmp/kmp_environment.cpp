@@ -67,7 +67,7 @@ bool is_true(const char* name) {
 // forked child.
 bool is_known(const char* name, std::size_t length) {
   for (const char* known : {"KMP_STACKSIZE", "KMP_BLOCKTIME", "KMP_SETTINGS", "KMP_VERSION", "KMP_DUPLICATE_LIB_OK",
-                            "KMP_INIT_AT_FORK", "KMP_WARNINGS"})
+                            "KMP_INIT_AT_FORK", "KMP_WARNINGS", "KMP_AFFINITY", "KMP_HW_SUBSET"})
     if (std::strlen(known) == length && std::strncmp(known, name, length) == 0) return true;
   return false;
 }

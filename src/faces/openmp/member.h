@@ -30,6 +30,7 @@ struct LoopPosition {
 /// Clauses that the compiler states before the region that they are for: the next one, and no other.
 struct PushedClauses {
   unsigned threads = 0;           // num_threads; 0: not stated
+  int inner_threads = 0;          // what a list has for the regions within (nthreads_list.h); 0: nothing
   bool strict = false;            // fewer are an error, or worth a line
   bool fatal = false;             // which of the two
   const char* message = nullptr;  // of that line

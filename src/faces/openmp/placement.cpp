@@ -1,27 +1,17 @@
 // A member's place is not stored: it follows from the member's number, the size of its team, and what the
 // team was opened with.
 //
-// Where there are places every worker belongs to one, in turn, and its KLT is bound to that place's CPUs
-// for good; a thread of the program belongs to the first. A worker that claims a member of a region gets one of its
-// own place if there is one left, else another. So with as many workers as members, each of which works for
-// longer than it takes to wake a worker, members are where their place is, from region to region; members
-// that are many, short, or go on after a wait on another worker may run in the place of others. A claim of a
-// number from the share (region.cpp) is one ticket: there are as many tickets as members, nobody gives a
-// member back, and whoever holds a ticket takes one member. So as long as somebody looks for one, one
-// is there.
+// Where there are places, members run nowhere else. A region's members are no numbers to be claimed by
+// anybody then, but units in the pool of their place (core/place_pools.h, region.cpp), whose workers alone start and
+// resume them; a worker's KLT is bound to the place of what it goes on with, which changes only where places
+// share a worker. The master stays where it is: a region places its member 0 at the place of who opens it.
 //
-// A member's body is reached through attended_body(), which the team gets as its function: members of teams
-// that nobody attends to cost nothing.
-//
-// Rejected: binding the KLT anew for every member that it starts or resumes. Then every member is where its
-// place is, but an empty region of 2 members took more than a millisecond: the CPU that the KLT was moved to had
-// another one spinning on it, and the kernel was in no hurry to change them. And a share for each place that only its
-// workers may claim from: a place whose worker is busy or stuck would hold back members that another could run.
+// Rejected: binding the KLT anew for every member that anybody starts or resumes. An empty region of 2
+// members took more than a millisecond: the CPU that the KLT was moved to had another one spinning on it, and the
+// kernel was in no hurry to change them. And to let each worker claim members of its own place first, and others if there are
+// none: an idle worker is quicker than the one that wakes up, so members ran in the place of others.
 #include "faces/openmp/placement.h"
 
-#include <atomic>
-
-#include "base/panic.h"
 #include "core/scheduler.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/global_icv.h"
@@ -51,6 +41,11 @@ struct EvenDeal {
   }
 };
 
+unsigned cores_of(const Placement& placement) {
+  const unsigned cores = placement.count / places.per_core;
+  return cores != 0 ? cores : 1;
+}
+
 // More members than places: each place gets as many with consecutive numbers, in order; of those left over, one each.
 unsigned steps_from_primary(const Placement& placement, unsigned size, unsigned number) {
   if (size <= placement.count) return number;
@@ -63,6 +58,18 @@ MemberPlace next_places(const Placement& placement, unsigned size, unsigned numb
   unsigned place = placement.place + steps_from_primary(placement, size, number);
   if (place >= placement.first + placement.count) place -= placement.count;
   return {place, placement.first, placement.count};
+}
+
+// Bound as KMP_AFFINITY says: all members in the whole partition, beginning where the opener is.
+MemberPlace places_in_turn(const Placement& placement, unsigned size, unsigned number) {
+  unsigned steps = number;
+  if (places.turn == Turn::balanced) {
+    const EvenDeal members(size, cores_of(placement));
+    const unsigned core = members.box_of(number);
+    steps = core * places.per_core + (number - members.first_of(core)) % places.per_core;
+  }
+  const unsigned from_first = placement.place - placement.first + steps % placement.count;
+  return {placement.first + from_first % placement.count, placement.first, placement.count};
 }
 
 MemberPlace spread_places(const Placement& placement, unsigned size, unsigned number) {
@@ -94,54 +101,10 @@ bool must_display(const Team& team) {
   return true;
 }
 
-void go_home(core::Worker& worker) {
-  WorkerCache& cache = cache_of(worker);
-  const int klt = worker.klt.load(std::memory_order_relaxed);
-  if (cache.klt_at_home == klt || places.foreign) return;
-  // A mask that the program narrowed meanwhile may leave nothing of the place: the KLT stays where it is.
-  if (os::bind_this_klt(places.sets[cache.home])) cache.klt_at_home = klt;
-}
-
-unsigned home_of(core::Worker& worker) {
-  static std::atomic<unsigned> next{1};
-  WorkerCache& cache = cache_of(worker);
-  if (!cache.has_home) cache.home = next.fetch_add(1, std::memory_order_relaxed) % places.count;
-  cache.has_home = true;
-  return cache.home;
-}
-
-void attended_body(void* argument) {
+void displaying_body(void* argument) {
   Team& team = *static_cast<Team*>(argument);
-  if (places.in_use()) {
-    core::Worker& worker = core::worker_here();
-    home_of(worker);
-    go_home(worker);
-  }
-  if (team.displays) display_affinity(nullptr);
-  team.attended_function(team.attended_data);
-}
-
-// Nobody has claimed any but the master. Written before the share is opened.
-void forget_claims(Team& team) {
-  const unsigned words = (team.size + 63) / 64;
-  if (!team.taken.reserve(words)) base::panic("no memory for a team of %u", team.size);
-  const auto taken = team.taken.items();
-  for (unsigned word = 0; word < words; ++word) taken[word].store(word == 0 ? 1 : 0, std::memory_order_relaxed);
-}
-
-// The member with the smallest number at the place, as numbers go round from the master's place; any other if
-// there is none.
-unsigned first_member_at(const Placement& placement, unsigned size, unsigned place) {
-  if (place < placement.first || place >= placement.first + placement.count) return 1;
-  if (placement.policy == ProcBind::spread && size <= placement.count) {
-    const EvenDeal parts(placement.count, size);
-    const unsigned master_part = parts.box_of(placement.place - placement.first);
-    return (parts.box_of(place - placement.first) + size - master_part) % size;
-  }
-  const unsigned round = place < placement.place ? placement.count : 0;
-  const unsigned steps = place + round - placement.place;
-  if (size > placement.count) return steps * (size / placement.count);
-  return steps < size ? steps : 1;
+  display_affinity(nullptr);
+  team.displayed_function(team.displayed_data);
 }
 
 void place_team(Team& team, WorkerCache& cache) {
@@ -154,8 +117,7 @@ void place_team(Team& team, WorkerCache& cache) {
     if (static_cast<int>(team.level) >= settings.bind_levels) team.icv.bind = master.implicit.icv.bind = policy;
   }
   team.placement = {policy, opener.first, opener.count, opener.place};
-  team.by_place = policy != ProcBind::primary && team.size > 1 && opener.count > 1;
-  if (team.by_place) forget_claims(team);
+  team.placed = true;
 }
 
 }  // namespace
@@ -163,6 +125,8 @@ void place_team(Team& team, WorkerCache& cache) {
 MemberPlace place_in(const Placement& placement, unsigned size, unsigned number) {
   switch (placement.policy) {
     case ProcBind::true_:
+      if (places.turn != Turn::blocks) return places_in_turn(placement, size, number);
+      [[fallthrough]];
     case ProcBind::close:
       return next_places(placement, size, number);
     case ProcBind::spread:
@@ -182,35 +146,35 @@ void push_proc_bind(unsigned policy) {
 
 void attend_region(Team& team) {
   if (places.in_use()) place_team(team, cache_of(core::worker_here()));
-  team.displays = must_display(team);
-  team.attended_function = team.function;
-  team.attended_data = team.data;
-  team.function = attended_body;
+  if (!must_display(team)) return;
+  team.displayed_function = team.function;
+  team.displayed_data = team.data;
+  team.function = displaying_body;
   team.data = &team;
-  if (team.displays) display_affinity(nullptr);  // member 0 does not come to attended_body()
+  display_affinity(nullptr);  // member 0 does not come to displaying_body()
 }
 
 void attend_initial_team(Team& team) {
   if (!places.in_use()) return;
   const Member* parent = team.master.parent;
-  const MemberPlace at = parent != nullptr ? place_of(*parent) : MemberPlace{0, 0, places.count};
+  const MemberPlace at = parent != nullptr ? place_of(*parent) : MemberPlace{places.initial, 0, places.count};
   team.placement = {ProcBind::primary, at.first, at.count, at.place};
   if (parent != nullptr) return;
   core::Worker& worker = core::worker_here();
-  cache_of(worker).has_home = true;  // the first place
-  go_home(worker);
+  worker.root_unit.flags.fetch_or(core::UnitFlag::placed, std::memory_order_relaxed);
+  bind_to_place(worker, worker.root_unit);
 }
 
-// Relaxed: the claim of the ticket has acquired what forget_claims() wrote.
-unsigned claim_by_place(core::Worker& worker, Team& team) {
-  const auto taken = team.taken.items();
-  unsigned number = first_member_at(team.placement, team.size, home_of(worker));
-  for (;;) {
-    const std::uint64_t bit = std::uint64_t{1} << (number % 64);
-    const bool seems_free = (taken[number / 64].load(std::memory_order_relaxed) & bit) == 0;
-    if (seems_free && (taken[number / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0) return number;
-    if (++number == team.size) number = 0;
-  }
+void bind_to_place(core::Worker& worker, core::Unit& unit) {
+  if (places.foreign) return;
+  const unsigned place = place_of(*static_cast<const Member*>(core::details(unit).face)).place;
+  const int klt = worker.klt.load(std::memory_order_relaxed);
+  WorkerCache& cache = cache_of(worker);
+  if (cache.bound_to == place && cache.bound_klt == klt) return;
+  // A mask that the program narrowed meanwhile may leave nothing of the place: the KLT stays where it is.
+  const bool bound = os::bind_this_klt(places.sets[place]);
+  cache.bound_to = place;
+  cache.bound_klt = bound ? klt : 0;
 }
 
 }  // namespace weft::openmp

@@ -8,6 +8,7 @@
 #include "faces/openmp/icv.h"
 
 namespace weft::core {
+struct Unit;
 struct Worker;
 }
 
@@ -45,8 +46,7 @@ void attend_region(Team& team);
 /// A team at level 0 begins.
 void attend_initial_team(Team& team);
 
-/// The calling worker has claimed a member of a team that is started by place: says which, one of the worker's own
-/// place if there is one left.
-unsigned claim_by_place(core::Worker& worker, Team& team);
+/// Binds the calling worker's KLT to the place of the member that the unit is, and that it goes on with. There are places.
+void bind_to_place(core::Worker& worker, core::Unit& unit);
 
 }  // namespace weft::openmp

@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "base/panic.h"
+#include "faces/openmp/hardware_subset.h"
+#include "faces/openmp/place_list.h"
 #include "os/cpus.h"
 #include "os/topology.h"
 
@@ -16,34 +18,6 @@ using os::Sharing;
 constinit Places places;
 
 namespace {
-
-constexpr long most_places = 65536;
-
-/// A list that grows while a value is read.
-struct PlaceList {
-  CpuSet* sets = nullptr;
-  long count = 0;
-  long room = 0;
-  bool foreign = false;
-
-  bool add(const CpuSet& set) {
-    if (count == most_places) return false;
-    if (count == room) {
-      room = room == 0 ? 16 : room * 2;
-      sets = static_cast<CpuSet*>(realloc(sets, static_cast<std::size_t>(room) * sizeof(CpuSet)));
-      if (sets == nullptr) base::panic("no memory for %ld places", room);
-    }
-    sets[count++] = set;
-    return true;
-  }
-  bool remove(const CpuSet& set) {
-    long index = 0;
-    while (index < count && !(sets[index] == set)) ++index;
-    if (index == count) return false;
-    for (--count; index < count; ++index) sets[index] = sets[index + 1];
-    return true;
-  }
-};
 
 void keep(const PlaceList& list) {
   free(places.sets);
@@ -197,6 +171,8 @@ void show_place(const CpuSet& set) {
 
 }  // namespace
 
+void take_places(const PlaceList& list) { keep(list); }
+
 bool read_places(ValueReader& value) {
   PlaceList list;
   return keep_if(read_any(value, list), list);
@@ -213,15 +189,20 @@ void use_threads_as_places() {
   keep(list);
 }
 
-void keep_usable_places(const char* source) {
-  const CpuSet usable = os::own_cpus();
-  places.usable_cpus = usable.count();
-  if (places.foreign) return;
+void keep_usable_places(const char* source, bool quiet) {
+  const CpuSet own = os::own_cpus();
+  places.usable_cpus = own.count();
+  if (places.foreign && !hardware_subset.given) return;
+  const CpuSet& usable = places.foreign ? hardware_subset.cpus : own;
   unsigned kept = 0;
   for (unsigned index = 0; index < places.count; ++index) {
     CpuSet set = places.sets[index];
     set.keep_only(usable);
     if (set.count() != 0) places.sets[kept++] = set;
+  }
+  if (quiet || hardware_subset.given) {
+    places.count = kept;
+    return;
   }
   if (kept == 0)
     base::warn("%s: none of the places has a CPU that the process may use; threads are not bound", source);

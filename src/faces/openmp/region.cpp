@@ -24,9 +24,11 @@
 #include "arch/cpu.h"
 #include "base/panic.h"
 #include "core/identities.h"
+#include "core/place_pools.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
+#include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -177,8 +179,8 @@ void deviated_member_finished(core::Unit* unit) {
     members_done(team, frame->member.number, 1);
 }
 
-MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool helper) {
-  auto frame = new (stack->top() - sizeof(MemberFrame)) MemberFrame;
+MemberFrame& seat_member_in(void* memory, Team& team, unsigned number, bool helper) {
+  auto frame = new (memory) MemberFrame;
   core::WholeUnit& unit = frame->unit;
   unit.entry = member_entry;
   unit.argument = frame;
@@ -192,6 +194,10 @@ MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool h
   member.team = &team;
   member.number = number;
   become_member(unit, member);
+  if (team.placed) [[unlikely]] {
+    unit.pool.store(core::place_pool(place_of(member).place), std::memory_order_relaxed);
+    unit.flags.store(core::UnitFlag::placed, std::memory_order_relaxed);
+  }
   member.task = &member.implicit;
   member.implicit.icv = team.icv;
   member.implicit.group = team.group;
@@ -201,13 +207,19 @@ MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool h
   return *frame;
 }
 
+MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool helper) {
+  return seat_member_in(stack->top() - sizeof(MemberFrame), team, number, helper);
+}
+
 core::Event run_member(core::Worker& worker, MemberFrame& frame, core::Stack* stack) {
   core::install_for(worker, frame.unit);
+  core::take_place(worker, frame.unit);
   return core::start_roc(worker, frame.unit, stack, &frame);
 }
 
 // Back from units to what the frame around belongs to: a unit, a root, or the scheduler.
-void reinstall(core::Worker& worker, const core::Unit* below) {
+void reinstall(core::Worker& worker, core::Unit* below) {
+  if (below != nullptr) core::take_place(worker, *below);
   if (!core::identities_enabled) return;
   if (below != nullptr)
     core::install_for(worker, *below);
@@ -255,16 +267,10 @@ void take_members(core::Worker& worker, Team& team, bool all) {
   constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
   unsigned most = 1;
   for (;;) {
-    const core::Share::Run run =
-        team.share.claim(team.by_place ? 1 : most, worker.lends_within.load(std::memory_order_relaxed));
+    const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
     const unsigned long long before = arch::ticks();
-    // Now it is this region's: what was read before the claim may have been an earlier one's.
-    if (team.by_place) [[unlikely]] {
-      for (unsigned left = run.count; left != 0; --left) run_members(worker, team, {claim_by_place(worker, team), 1});
-    } else {
-      run_members(worker, team, run);
-    }
+    run_members(worker, team, run);
     if (!all && core::has_local_work(worker)) return;
     if (arch::ticks() - before > short_ticks * run.count) {
       most = 1;
@@ -470,7 +476,11 @@ unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
   const Icv& icv = icv_of(member);
   if (member.team->active_level >= icv.max_active_levels) return 1;
   unsigned size = requested != 0 ? requested : static_cast<unsigned>(icv.nthreads);
-  if (size > core::Share::most) size = core::Share::most;
+  if (size > core::Share::most) [[unlikely]] {
+    const int listed = requested != 0 ? 0 : first_of_list(icv.nthreads);
+    size = listed > 0 && static_cast<unsigned>(listed) < core::Share::most ? static_cast<unsigned>(listed)
+                                                                           : core::Share::most;
+  }
   if (icv.dynamic) {
     core::worker_here();  // starts the runtime, which knows the number of workers
     if (size > core::runtime.workers) size = core::runtime.workers;
@@ -495,12 +505,11 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   team->epoch = core::runtime.epoch.load(std::memory_order_relaxed);
   team->icv = icv_of(opener);
   team->group = nullptr;
-  if (static_cast<int>(team->level) < settings.nthreads_levels)
-    team->icv.nthreads = settings.nthreads_list[team->level];
+  if (static_cast<int>(team->level) < listed_levels.load(std::memory_order_relaxed)) take_nthreads_list(*team, opener);
   if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
   team->master_unit = worker.current;
   team->seats = nullptr;
-  team->by_place = false;
+  team->placed = false;
   team->standing = Standing::inner;
   if (outer.standing == Standing::root) team->standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
@@ -521,13 +530,44 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   return *team;
 }
 
+namespace {
+
+// Each into the pool of its place. A frame serves until its member is done, and nobody looks at it after that: so the team
+// can keep them.
+void push_members(Team& team) {
+  if (team.placed_room < team.size) {
+    std::free(team.placed_members);
+    void* memory = nullptr;
+    if (posix_memalign(&memory, alignof(MemberFrame), team.size * sizeof(MemberFrame)) != 0)
+      base::panic("no memory for a team of %u", team.size);
+    team.placed_members = memory;
+    team.placed_room = team.size;
+  }
+  auto frames = static_cast<MemberFrame*>(team.placed_members);
+  core::Pool* pool = nullptr;
+  for (unsigned number = 1; number < team.size; ++number) {
+    core::Unit& unit = seat_member_in(frames + number, team, number, false).unit;
+    core::Pool* before = pool;
+    pool = unit.pool.load(std::memory_order_relaxed);
+    pool->push(&unit);
+    if (before != nullptr && pool != before) core::notify_place(*before, &team.share);
+  }
+  core::notify_place(*pool, &team.share);
+}
+
+}  // namespace
+
 void start_members(Team& team) {
   if (team.size == 1) return;
   // Published first: a thief that still knows the share from an earlier region can claim a member as soon as it
   // is open, and that member's first task looks whether the share is published (open_pool).
   core::publish(*core::this_worker(), team.share);
-  team.share.open(1, team.size);
-  core::notify(&team.share);
+  if (team.placed) [[unlikely]] {
+    push_members(team);
+  } else {
+    team.share.open(1, team.size);
+    core::notify(&team.share);
+  }
   core::watch();
 }
 

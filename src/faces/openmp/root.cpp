@@ -5,6 +5,7 @@
 
 #include "base/panic.h"
 #include "core/identities.h"
+#include "faces/openmp/places.h"
 #include "faces/openmp/settings.h"
 
 namespace weft::openmp {
@@ -80,6 +81,7 @@ void root_ends(core::Worker& worker) {
   if (cache == nullptr || cache->root == nullptr) return;
   Root* root = cache->root;
   cache->root = nullptr;
+  cache->bound_klt = 0;
   // The threads end with their root: destructors of their thread-local objects run.
   for (unsigned number = 1; number < root->seats.count; ++number)
     if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
@@ -93,6 +95,7 @@ void forked(core::Worker& self, const core::Worker& before) {
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
   if (before.current != nullptr && details(*before.current).face != nullptr)
     become_member(self.root_unit, *static_cast<Member*>(details(*before.current).face));
+  if (places.in_use()) self.root_unit.flags.fetch_or(core::UnitFlag::placed, std::memory_order_relaxed);
   const auto cache = static_cast<const WorkerCache*>(before.face);
   const bool was_root = before.current == &before.root_unit;
   if (!was_root || cache == nullptr || cache->root == nullptr) return;

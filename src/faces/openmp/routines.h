@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ctime>
 
+#include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/allocator.h"
 #include "faces/openmp/device_memory.h"
 #include "faces/openmp/global_icv.h"
@@ -26,8 +27,11 @@ inline int at_least(int least, int value) { return value < least ? least : value
 
 inline int get_num_threads() { return static_cast<int>(team_size(this_member())); }
 inline int get_thread_num() { return static_cast<int>(this_member().number); }
-inline int get_max_threads() { return icv_of(this_member()).nthreads; }
-inline void set_num_threads(int threads) { icv_of(this_member()).nthreads = at_least(1, threads); }
+inline int get_max_threads() { return first_of_nthreads(icv_of(this_member()).nthreads); }
+inline void set_num_threads(int threads) {
+  int& nthreads = icv_of(this_member()).nthreads;
+  nthreads = with_first(nthreads, at_least(1, threads));
+}
 inline int in_parallel() { return active_level_of(this_member()) > 0; }
 inline int get_dynamic() { return icv_of(this_member()).dynamic; }
 inline void set_dynamic(int dynamic) { icv_of(this_member()).dynamic = dynamic != 0; }

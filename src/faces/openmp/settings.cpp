@@ -13,6 +13,9 @@
 #include "faces/openmp/allocator.h"
 #include "faces/openmp/allocator_setting.h"
 #include "faces/openmp/global_icv.h"
+#include "faces/openmp/hardware_subset.h"
+#include "faces/openmp/kmp_affinity.h"
+#include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/routines.h"
@@ -297,8 +300,23 @@ void name_what_is_missing() {
       base::warn("%s=%s: the interfaces of tools and debuggers are not supported by this version", name, text);
 }
 
+/// KMP_AFFINITY goes before the others, as in LLVM's runtime.
+void use_kmp_affinity_alone() {
+  char names[64] = "";
+  char* end = names;
+  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"}) {
+    if (getenv(name) == nullptr) continue;
+    end = stpcpy(end, end == names ? "" : ", ");
+    end = stpcpy(end, name);
+  }
+  if (end != names) base::warn("%s: not used, since KMP_AFFINITY is set", names);
+  settings.bind_levels = 0;
+  settings.icv.bind = use_kmp_affinity() ? ProcBind::true_ : ProcBind::false_;
+}
+
 /// OMP_PROC_BIND=false says no, whatever the others say; places alone say yes.
 void derive_places() {
+  if (kmp_affinity_decides()) return use_kmp_affinity_alone();
   ProcBind& bind = settings.icv.bind;
   if (given.bind && bind == ProcBind::false_) return forget_places();
   const char* source = "OMP_PLACES";
@@ -380,6 +398,8 @@ void show_verbose() {
 }  // namespace
 
 void read_settings() {
+  read_kmp_affinity();
+  read_hardware_subset();
   global_icv.cpu_quota = os::cpus_in_cgroup_quota();
   settings.icv.nthreads = routines::get_num_procs();
   settings.icv.chunk = 1;
@@ -392,10 +412,12 @@ void read_settings() {
   if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format);
   name_what_is_missing();
   derive_places();
+  tell_places_if_verbose();
   attends_regions = places.in_use() || global_icv.display_affinity;
   // There is no device but the host, so none to fall back from (OpenMP 5.2, section 21.2.7).
   if (global_icv.target_offload == TargetOffload::mandatory && getenv("OMP_DEFAULT_DEVICE") == nullptr)
     settings.icv.default_device = invalid_device;
+  listed_levels.store(settings.nthreads_levels, std::memory_order_relaxed);
   derive_max_active_levels();
   derive_spin();
 }

@@ -3,6 +3,7 @@
 #include "base/panic.h"
 #include "core/identities.h"
 #include "core/runtime.h"
+#include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/kmp_environment.h"
 #include "faces/openmp/report.h"
@@ -22,12 +23,15 @@ namespace {
   config.workers = settings.workers;
   // As many as without places: the thread that starts the runtime may be bound by then.
   if (places.in_use() && config.workers == 0) config.workers = static_cast<unsigned>(os::usable_cpus());
+  config.places = places.count;
+  config.first_place = places.initial;
   config.stack_size = settings.stack_size;
   config.stack_setting = "OMP_STACKSIZE or WEFT_STACKSIZE";
   config.spin_ns = settings.spin_ns;
   core::Hooks hooks;
   hooks.root_ends = root_ends;
   hooks.forked = forked;
+  hooks.take_place = bind_to_place;
   core::configure(config, hooks);
   if (!settings.identities) core::identities_enabled = false;
   if (settings.display) display_settings(settings.display_verbose);

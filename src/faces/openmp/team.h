@@ -12,7 +12,6 @@
 
 #include "base/kept_array.h"
 #include "base/layout.h"
-#include "base/relaxed.h"
 #include "core/pool/share.h"
 #include "faces/openmp/icv.h"
 #include "faces/openmp/member.h"
@@ -43,7 +42,6 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  base::Relaxed<bool> by_place{false};  // claim_by_place() chooses the members; late thieves of an earlier region look
   Icv icv;                              // with which implicit tasks start
   Taskgroup* group = nullptr;           // around the region, for its task reductions
   Seats* seats = nullptr;               // identities that members keep from region to region; outermost only
@@ -55,10 +53,11 @@ struct Team {
   unsigned league_number = 0;  // omp_get_team_num()
   // Only where regions are attended to (placement.h).
   Placement placement;
-  bool displays = false;                 // its members' affinity
-  base::KeptArray<std::uint64_t> taken;  // by_place: which members have been claimed
-  void (*attended_function)(void*) = nullptr;
-  void* attended_data = nullptr;
+  bool placed = false;             // each member runs at its place
+  void* placed_members = nullptr;  // of the size that is kept: their frames (region.cpp)
+  unsigned placed_room = 0;
+  void (*displayed_function)(void*) = nullptr;  // of one whose members' affinity is displayed
+  void* displayed_data = nullptr;
   std::atomic<int> threads_in_use{0};  // besides the initial one; counted only under a thread limit
 
   // Written by all members.

@@ -3,6 +3,7 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/abi/kmpc_outlined.h"
+#include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/team.h"
 #include "faces/openmp/thread_number.h"
 
@@ -31,6 +32,13 @@ unsigned take_size(Member& member, bool active) {
   pushed.threads = 0;
   pushed.strict = false;
   return size;
+}
+
+// The rest of a list in num_threads.
+void push_inner_threads(const std::int32_t* numbers, unsigned count) {
+  const int list = keep_nthreads_list(numbers, count);
+  if (list == 0 && count != 0) base::warn("num_threads with a list: there are too many different ones");
+  this_member().pushed.inner_threads = list;
 }
 
 }  // namespace
@@ -71,7 +79,11 @@ WEFT_EXPORT void __kmpc_end_serialized_parallel(Ident*, Gtid) { close_region(); 
 WEFT_EXPORT void __kmpc_push_num_threads(Ident*, Gtid, std::int32_t threads) {
   this_member().pushed.threads = threads > 0 ? static_cast<unsigned>(threads) : 1;
 }
-WEFT_EXPORT void __kmpc_pop_num_threads(Ident*, Gtid) { this_member().pushed.threads = 0; }
+WEFT_EXPORT void __kmpc_pop_num_threads(Ident*, Gtid) {
+  PushedClauses& pushed = this_member().pushed;
+  pushed.threads = 0;
+  pushed.inner_threads = 0;
+}
 WEFT_EXPORT void __kmpc_push_num_threads_strict(Ident* place, Gtid thread, std::int32_t threads, std::int32_t severity,
                                                 const char* message) {
   __kmpc_push_num_threads(place, thread, threads);
@@ -79,6 +91,19 @@ WEFT_EXPORT void __kmpc_push_num_threads_strict(Ident* place, Gtid thread, std::
   pushed.strict = true;
   pushed.fatal = severity == severity_fatal;
   pushed.message = message;
+}
+WEFT_EXPORT void __kmpc_push_num_threads_list(Ident* place, Gtid thread, std::uint32_t count,
+                                              const std::int32_t* numbers) {
+  if (count == 0) return;
+  __kmpc_push_num_threads(place, thread, numbers[0]);
+  push_inner_threads(numbers + 1, count - 1);
+}
+WEFT_EXPORT void __kmpc_push_num_threads_list_strict(Ident* place, Gtid thread, std::uint32_t count,
+                                                     const std::int32_t* numbers, std::int32_t severity,
+                                                     const char* message) {
+  if (count == 0) return;
+  __kmpc_push_num_threads_strict(place, thread, numbers[0], severity, message);
+  push_inner_threads(numbers + 1, count - 1);
 }
 // As omp_proc_bind_t numbers it, but for 5, which is primary too, and 6, which says nothing.
 WEFT_EXPORT void __kmpc_push_proc_bind(Ident*, Gtid, std::int32_t bind) {

@@ -11,8 +11,6 @@ namespace weft::openmp {
   }
 
 // No compiler of LLVM 19 or before makes use of these.
-WEFT_NOT_DONE(__kmpc_push_num_threads_list, "num_threads with a list")
-WEFT_NOT_DONE(__kmpc_push_num_threads_list_strict, "num_threads with a list")
 WEFT_NOT_DONE(__kmpc_process_loop_nest_rectang, "collapse of loops that are not rectangular, by the runtime")
 WEFT_NOT_DONE(__kmpc_calc_original_ivs_rectang, "collapse of loops that are not rectangular, by the runtime")
 WEFT_NOT_DONE(__kmpc_for_collapsed_init, "collapse of loops that are not rectangular, by the runtime")

@@ -1,0 +1,105 @@
+#include "core/place_pools.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/panic.h"
+#include "core/idle.h"
+#include "core/runtime.h"
+#include "core/scheduler.h"
+#include "core/workers.h"
+#include "os/barrier.h"
+
+namespace weft::core {
+
+constinit PlacePools place_pools;
+
+void make_place_pools() {
+  const unsigned count = std::min(runtime.config.places, runtime.workers);
+  if (count == 0) return;
+  if (place_pools.pools == nullptr) place_pools.pools = static_cast<Pool**>(std::calloc(count, sizeof(Pool*)));
+  if (place_pools.pools == nullptr) base::panic("no memory for %u pools", count);
+  for (unsigned index = 0; index < count; ++index) {
+    place_pools.pools[index] = Pool::create(Order::fifo, Access::mpmc);
+    if (place_pools.pools[index] == nullptr) base::panic("no memory for a pool");
+  }
+  place_pools.count = count;
+  place_pools.roots_aside.store(0, std::memory_order_relaxed);
+  place_pools.open_for_good.store(false, std::memory_order_relaxed);
+}
+
+Pool* pool_to_attend(unsigned turn) {
+  return place_pools.count != 0 ? place_pool(runtime.config.first_place % place_pools.count + turn) : nullptr;
+}
+
+namespace {
+
+bool wake_attendant(const Pool& pool, const Share* scope) {
+  return find_worker([&pool, scope](Worker& worker) {
+           if (worker.attended.load(std::memory_order_acquire) != &pool) return false;
+           const Share* lends = worker.lends_within.load(std::memory_order_relaxed);
+           return (lends == nullptr || (scope != nullptr && scope->lies_within(lends))) && wake(worker);
+         }) != nullptr;
+}
+
+// All of them, since it is their turn that decides which pool they attend.
+void start_all_klts() {
+  while (start_another_klt()) {
+  }
+  if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers)
+    place_pools.open_for_good.store(true, std::memory_order_relaxed);
+}
+
+[[gnu::noinline]] void notify_place_slowly(const Pool& pool, const Share* scope) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // as in notify_slow()
+  if (wake_attendant(pool, scope)) return;
+  if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers) start_all_klts();
+  if (place_pools.open_for_good.load(std::memory_order_relaxed)) notify_slow(scope);
+}
+
+}  // namespace
+
+// Whoever goes to sleep looks into its pool after its heavy fence, and is woken for that pool whether or not
+// others search: the argument at the head of idle.cpp, without its relay from searcher to searcher.
+void notify_place(const Pool& pool, const Share* scope) {
+  os::light_fence();
+  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_place_slowly(pool, scope);
+}
+
+Unit* next_placed(Worker& worker) {
+  Pool* pool = worker.attended.load(std::memory_order_relaxed);
+  return pool != nullptr ? pool->pop() : nullptr;
+}
+
+namespace {
+
+bool takes_from_all(const Worker& worker) {
+  return place_pools.count != 0 &&
+         (worker.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 ||
+          place_pools.open_for_good.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+Unit* next_placed_elsewhere(const Worker& worker) {
+  if (!takes_from_all(worker)) return nullptr;
+  for (unsigned index = 0; index < place_pools.count; ++index)
+    if (Unit* unit = place_pools.pools[index]->pop(); unit != nullptr) return unit;
+  return nullptr;
+}
+
+bool any_placed() {
+  for (unsigned index = 0; index < place_pools.count; ++index)
+    if (!place_pools.pools[index]->looks_empty()) return true;
+  return false;
+}
+
+bool any_placed(const Worker& worker) {
+  const Pool* pool = worker.attended.load(std::memory_order_relaxed);
+  if (pool != nullptr && !pool->looks_empty()) return true;
+  return worker.lends_within.load(std::memory_order_relaxed) == nullptr && takes_from_all(worker) && any_placed();
+}
+
+void take_place_slowly(Worker& worker, Unit& unit) { runtime.hooks.take_place(worker, unit); }
+
+}  // namespace weft::core
