@@ -81,6 +81,22 @@ __attribute__((unused)) static int config_int(const char* config, const char* ke
   return (int)config_number(config, key, otherwise);
 }
 
+// The text of `key` in "key=text,key=text", or `otherwise`.
+__attribute__((unused)) static const char* config_word(const char* config, const char* key, const char* otherwise) {
+  const size_t length = strlen(key);
+  for (const char* at = config; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    if (strncmp(at, key, length) == 0 && at[length] == '=') {
+      const char* value = at + length + 1;
+      return strndup(value, strcspn(value, ","));
+    }
+  }
+  return otherwise;
+}
+
+__attribute__((unused)) static bool config_is(const char* config, const char* key, const char* word) {
+  return strcmp(config_word(config, key, ""), word) == 0;
+}
+
 __attribute__((unused)) static Options parse_options(int argc, char** argv, int defaults,
                                                      const char* const* default_configs) {
   Options options = {.time_ms = 200, .warm_ms = 50, .min_samples = 3, .configs = 0, .config = NULL};
@@ -162,11 +178,16 @@ __attribute__((unused)) static Samples measure(const Options* options, double fi
 // --- output
 // --------------------------------------------------------------------------------------------------------
 
-// Where the next GOMP_parallel after this program's own comes from: the OpenMP runtime that is really in use.
+// Where the next GOMP_parallel after this program's own comes from, or what clang's code calls instead: the OpenMP
+// runtime that is really in use.
 __attribute__((unused)) static const char* runtime_path(void) {
   static char path[PATH_MAX];
   Dl_info info;
+#ifdef __clang__
+  void* symbol = dlsym(RTLD_NEXT, "__kmpc_fork_call");
+#else
   void* symbol = dlvsym(RTLD_NEXT, "GOMP_parallel", "GOMP_4.0");
+#endif
   if (!symbol || !dladdr(symbol, &info) || !realpath(info.dli_fname, path)) strcpy(path, "unknown");
   return path;
 }

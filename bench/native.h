@@ -25,22 +25,6 @@
 
 enum { STACK_BYTES = 16384, MAX_WORKERS = 64 };
 
-// The text of `key` in "key=text,key=text", or `otherwise`.
-__attribute__((unused)) static const char* config_word(const char* config, const char* key, const char* otherwise) {
-  const size_t length = strlen(key);
-  for (const char* at = config; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-    if (strncmp(at, key, length) == 0 && at[length] == '=') {
-      const char* value = at + length + 1;
-      return strndup(value, strcspn(value, ","));
-    }
-  }
-  return otherwise;
-}
-
-__attribute__((unused)) static bool config_is(const char* config, const char* key, const char* word) {
-  return strcmp(config_word(config, key, ""), word) == 0;
-}
-
 __attribute__((unused)) static int config_workers(const char* config) {
   const int workers = config_int(config, "workers", 1);
   if (workers < 1 || workers > MAX_WORKERS) fail("workers: 1 to %d", MAX_WORKERS);

@@ -2,6 +2,7 @@
 //
 //   members=N            one region of N members
 //   outer=L,inner=N      a region of L members, each of which opens one of N
+//   barrier=1            with a barrier in each inner region
 //
 // Before and after the measurement the same regions run once with every member checked: its number, its
 // team's size, its level and its ancestor's number. A runtime that makes smaller teams than asked for fails
@@ -14,6 +15,7 @@
 typedef struct {
   int outer;  // 0: flat
   int inner;
+  bool barrier;
 } Shape;
 
 __attribute__((noinline)) static void empty(int i, int j) { __asm__ volatile("" : : "r"(i), "r"(j) : "memory"); }
@@ -30,6 +32,18 @@ static void nested(void* argument) {
   for (int i = 0; i < shape.outer; i++) {
 #pragma omp parallel for num_threads(shape.inner)
     for (int j = 0; j < shape.inner; j++) empty(i, j);
+  }
+}
+
+static void nested_with_barriers(void* argument) {
+  const Shape shape = *(const Shape*)argument;
+#pragma omp parallel for num_threads(shape.outer)
+  for (int i = 0; i < shape.outer; i++) {
+#pragma omp parallel num_threads(shape.inner)
+    {
+      empty(i, omp_get_thread_num());
+#pragma omp barrier
+    }
   }
 }
 
@@ -62,10 +76,12 @@ static bool check(Shape shape) {
 }
 
 static void run(const Options* options, const char* config) {
-  Shape shape = {config_int(config, "outer", 0), config_int(config, "inner", config_int(config, "members", 2))};
+  Shape shape = {config_int(config, "outer", 0), config_int(config, "inner", config_int(config, "members", 2)),
+                 config_int(config, "barrier", 0) != 0};
   const double start = now_ns();
   const bool before = check(shape);
-  const Samples samples = measure(options, now_ns() - start, shape.outer ? nested : flat, &shape);
+  void (*const regions)(void*) = !shape.outer ? flat : shape.barrier ? nested_with_barriers : nested;
+  const Samples samples = measure(options, now_ns() - start, regions, &shape);
   const bool after = check(shape);
   const char* params = shape.outer ? text("\"outer\": %d, \"inner\": %d", shape.outer, shape.inner)
                                    : text("\"members\": %d", shape.inner);

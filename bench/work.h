@@ -35,7 +35,7 @@ __attribute__((unused)) static double shortest_ns_per_step(int runs) {
     const double taken = now_ns() - start;
     if (taken < best) best = taken;
   }
-  return best / STEPS;
+  return best / (double)STEPS;
 }
 
 // About 20 ms.

@@ -1,5 +1,6 @@
 """The command `weft bench`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,17 +12,18 @@ from rich.table import Table
 
 from . import machine, places
 from .campaign import Plan, Step, run_plan
-from .catalog import CATALOG, Benchmark, Case, chosen_cases, find
+from .catalog import CATALOG, CONSTRUCTS, Benchmark, Case, chosen_cases, find, openmp_group
 from .files import write_json
 from .goals import goals_table
 from .native import command as native
 from .plot import write_plot
-from .report import WIDE, WIDTH, benchmark_table, failure_lines, legend
+from .report import WIDE, WIDTH, aims_summary, aims_table, benchmark_table, failure_lines, legend
 from .results import Results
-from .runtimes import Runtime, available
+from .runtimes import Runtime, available, tuned
 
 app = typer.Typer(add_completion=False)
 
+OPENMP = "openmp"  # the constructs and the figures, with aims, against runtimes that are tuned
 QUICK_ROUNDS = 2
 QUICK_SCALE = 0.4
 
@@ -43,6 +45,9 @@ def _list(console: Console) -> None:
         table.add_row(benchmark.name, benchmark.title, str(len(benchmark.cases)))
     table.add_row("main", "the job of `make run`: the cases of the figures that show most, and the goals", "")
     table.add_row("all", "everything above, every case", "")
+    for benchmark in CONSTRUCTS:
+        table.add_row(benchmark.name, benchmark.title, str(len(benchmark.cases)))
+    table.add_row(OPENMP, "every construct of OpenMP, task programs and figures, with what each has to reach", "")
     for pattern in native.PATTERNS:
         table.add_row(pattern.name, pattern.title, str(len(pattern.cases)))
     table.add_row(native.GROUP, "the seven patterns of the threading core, on weft and other libraries", "")
@@ -57,10 +62,15 @@ def _select(names: list[str], quick: bool) -> list[tuple[Benchmark, list[Case]]]
             for benchmark in CATALOG:
                 if name == "all" or benchmark.in_main:
                     chosen[benchmark.name] = (benchmark, chosen_cases(benchmark, main=name == "main", quick=quick))
+        elif name == OPENMP:
+            for benchmark in openmp_group():
+                chosen[benchmark.name] = (benchmark, chosen_cases(benchmark, main=False, quick=quick))
         elif benchmark := find(name):
             chosen[name] = (benchmark, chosen_cases(benchmark, main=False, quick=quick))
         else:
-            known = ", ".join(["main", "all", *(b.name for b in CATALOG), *native.NAMES, native.GROUP])
+            known = ", ".join(
+                ["main", "all", OPENMP, *(b.name for b in (*CATALOG, *CONSTRUCTS)), *native.NAMES, native.GROUP]
+            )
             raise typer.BadParameter(f"there is no benchmark '{name}'; there are {known}")
     return list(chosen.values())
 
@@ -75,8 +85,10 @@ def _folders(also: list[str]) -> dict[str, Path]:
     return folders
 
 
-def _pick_runtimes(console: Console, wanted: str | None, also: list[str]) -> list[Runtime]:
+def _pick_runtimes(console: Console, wanted: str | None, also: list[str], tune: bool) -> list[Runtime]:
     found, missing = available(_folders(also))
+    if tune:
+        found = tuned(found)
     if wanted is None:
         for line in missing:
             console.print(line)
@@ -101,7 +113,10 @@ def _measure(console: Console, plan: Plan, results: Results) -> bool:
     )
     watched = console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=not watched) as progress:
-        total = sum(plan.rounds_of(benchmark) * len(plan.runtimes) for benchmark, _ in plan.benchmarks)
+        total = sum(
+            plan.rounds_of(benchmark) * sum(benchmark.runs_on(r) for r in plan.runtimes)
+            for benchmark, _ in plan.benchmarks
+        )
         task = progress.add_task("", total=total)
         begun: set[tuple[int, str, str]] = set()
 
@@ -117,16 +132,23 @@ def _measure(console: Console, plan: Plan, results: Results) -> bool:
     return True
 
 
+def _is_tuned(runtimes: Sequence[Runtime]) -> bool:
+    return any(runtime.clang for runtime in runtimes)
+
+
 def _print_results(console: Console, plan: Plan, results: Results, with_goals: bool) -> None:
     wide = console.width >= WIDE
     for benchmark, cases in plan.benchmarks:
         console.print()
         console.print(f"{benchmark.name}: {benchmark.title}", style="bold", markup=False, highlight=False)
-        console.print(benchmark_table(benchmark, cases, plan.runtimes, results, show_spread=wide))
+        table = aims_table if _is_tuned(plan.runtimes) else benchmark_table
+        console.print(table(benchmark, cases, plan.runtimes, results, show_spread=wide))
     for line in legend(plan.runtimes):
         console.print(f"[dim]{line}[/dim]")
     for line in failure_lines(results):
         console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    if _is_tuned(plan.runtimes):
+        console.print(aims_summary(plan.benchmarks, plan.runtimes, results), markup=False, highlight=False)
     if with_goals and any(r.name == "weft" for r in plan.runtimes):
         console.print()
         console.print(goals_table(results))
@@ -177,7 +199,8 @@ def _measure_openmp(
     also: list[str] | None,
 ) -> None:
     selected = []
-    picked = _pick_runtimes(console, runtimes, also or [])
+    tune = any(name == OPENMP or name in (b.name for b in CONSTRUCTS) for name in names)
+    picked = _pick_runtimes(console, runtimes, also or [], tune)
     for benchmark, cases in _select(names, quick):
         reason = benchmark.why_not()
         if reason:

@@ -57,25 +57,26 @@ def steps_of_round(plan: Plan, results: Results, number: int) -> Iterator[Step]:
     for benchmark, cases in plan.benchmarks:
         if number >= plan.rounds_of(benchmark):
             continue
-        for runtime in _rotated(plan.runtimes, number):
+        for runtime in _rotated([r for r in plan.runtimes if benchmark.runs_on(r)], number):
             yield from _steps_of_runtime(results, benchmark, [case.config for case in cases], runtime, number)
 
 
 def _steps_of_runtime(
     results: Results, benchmark: Benchmark, configs: Sequence[str], runtime: Runtime, number: int
 ) -> Iterator[Step]:
+    settings = benchmark.settings_of(runtime)
     if number == 0:
-        for setting in runtime.settings:
+        for setting in settings:
             yield Step(benchmark, runtime, setting, tuple(configs), number)
         return
     by_setting: dict[str, list[str]] = defaultdict(list)
-    names = [setting.name for setting in runtime.settings]
+    names = [setting.name for setting in settings]
     for config in configs:
         key = (benchmark.name, config, runtime.name)
         setting_name = results.chosen.get(key) or results.choose_setting(*key, names)
         if _still_worthwhile(results, *key, number):
             by_setting[setting_name].append(config)
-    for setting in runtime.settings:
+    for setting in settings:
         if by_setting[setting.name]:
             yield Step(benchmark, runtime, setting, tuple(by_setting[setting.name]), number)
 
@@ -107,7 +108,7 @@ def run_plan(plan: Plan, results: Results, on_step: Callable[[Step], None]) -> N
             options = ["--time", f"{step.benchmark.time_ms * scale:g}", "--warm", f"{step.benchmark.warm_ms * scale:g}"]
             measurements = run_cases(
                 step.benchmark.name,
-                [*step.benchmark.command(), *options],
+                [*step.benchmark.command(step.runtime.clang), *options],
                 step.configs,
                 step.runtime.environment(step.setting),
                 step.benchmark.timeout_s,
@@ -123,5 +124,5 @@ def _choose_settings(plan: Plan, results: Results) -> None:
     for benchmark, cases in plan.benchmarks:
         for runtime in plan.runtimes:
             for case in cases:
-                names = [setting.name for setting in runtime.settings]
+                names = [setting.name for setting in benchmark.settings_of(runtime)]
                 results.choose_setting(benchmark.name, case.config, runtime.name, names)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import places
+from .runtimes import Runtime, Setting
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,19 @@ class Benchmark:
     rounds: int | None = None  # fewer than asked for, where more would show nothing
     in_main: bool = True
     needs: tuple[str, ...] = field(default=())  # Python modules
+    has_clang: bool = False  # its program is built by clang too, where that is installed
+    crowded: bool = True  # more threads than CPUs
 
-    def command(self) -> list[str]:
+    def command(self, clang: bool = False) -> list[str]:
         if self.program.endswith(".py"):
             return [sys.executable, str(places.scripts_dir() / self.program)]
-        return [str(places.programs_dir() / self.program)]
+        return [str(places.programs_dir() / (f"{self.program}-clang" if clang else self.program))]
+
+    def runs_on(self, runtime: Runtime) -> bool:
+        return not runtime.clang or (self.has_clang and Path(self.command(clang=True)[0]).exists())
+
+    def settings_of(self, runtime: Runtime) -> tuple[Setting, ...]:
+        return tuple(setting for setting in runtime.settings if not (setting.spins and self.crowded))
 
     def why_not(self) -> str | None:
         """One line that says why this benchmark cannot run here, or None."""
@@ -176,8 +185,134 @@ CATALOG: tuple[Benchmark, ...] = (
 )
 
 
+# --- the constructs of OpenMP, one by one ----------------------------------------------------------------------------
+
+CONSTRUCT_KINDS = (
+    "parallel",
+    "for",
+    "parallel_for",
+    "barrier",
+    "single",
+    "critical",
+    "lock",
+    "ordered",
+    "atomic",
+    "reduction",
+)
+SCHEDULES = (
+    ("block", 0),
+    ("static", 1),
+    ("static", 16),
+    ("dynamic", 1),
+    ("dynamic", 8),
+    ("dynamic", 64),
+    ("monotonic", 1),
+    ("guided", 1),
+    ("guided", 8),
+    ("taskloop", 1),
+    ("taskloop", 16),
+)
+TASK_KINDS = (
+    "parallel",
+    "parallel_depend",
+    "master",
+    "master_depend",
+    "busy",
+    "conditional",
+    "taskwait",
+    "barrier",
+    "nested",
+    "nested_master",
+    "branch",
+    "leaf",
+)
+TASK_PROGRAMS = ("fib", "queens", "sort", "strassen", "sparselu", "uts")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _kinds(kinds: tuple[str, ...], threads: int, quick: tuple[str, ...]) -> tuple[Case, ...]:
+    return tuple(Case(f"kind={kind},threads={threads}", _words(kind), quick=kind in quick) for kind in kinds)
+
+
+def _schedules(threads: int) -> tuple[Case, ...]:
+    return tuple(
+        Case(
+            f"kind={kind},chunk={chunk},threads={threads}" if chunk else f"kind=block,threads={threads}",
+            f"{kind} {chunk}" if chunk else "static",
+            quick=(kind, chunk) == ("dynamic", 1),
+        )
+        for kind, chunk in SCHEDULES
+    )
+
+
+def _of_epcc(name: str, title: str, program: str, cases: dict[int, tuple[Case, ...]]) -> tuple[Benchmark, ...]:
+    return tuple(
+        Benchmark(
+            f"{name}{threads}",
+            f"EPCC, {title}, {threads} threads: overhead",
+            program,
+            of_threads,
+            time_ms=40,
+            timeout_s=60,
+            in_main=False,
+            has_clang=True,
+            crowded=threads > 2,
+        )
+        for threads, of_threads in cases.items()
+    )
+
+
+CONSTRUCTS: tuple[Benchmark, ...] = (
+    *_of_epcc(
+        "constructs",
+        "regions and synchronisation",
+        "constructs",
+        {n: _kinds(CONSTRUCT_KINDS, n, ("parallel", "barrier")) for n in (2, 8)},
+    ),
+    *_of_epcc(
+        "schedules",
+        "loops of 128 iterations a thread, schedule and chunk",
+        "schedules",
+        {n: _schedules(n) for n in (2, 8)},
+    ),
+    *_of_epcc("tasks", "tasks", "tasks", {n: _kinds(TASK_KINDS, n, ("parallel", "taskwait")) for n in (2, 8)}),
+    *(
+        Benchmark(
+            f"task_{name}",
+            f"task program {name}, 2 threads",
+            f"task_{name}",
+            (Case("threads=2", name, quick=name == "fib"),),
+            time_ms=100,
+            timeout_s=60,
+            in_main=False,
+            has_clang=True,
+            crowded=False,
+        )
+        for name in TASK_PROGRAMS
+    ),
+    Benchmark(
+        "barriers",
+        "Fig. 4.8: nested regions with a barrier in each inner one",
+        "regions",
+        tuple(Case(f"outer={n},inner={n},barrier=1", f"{n} x {n}, a barrier", quick=n == 8) for n in (8, 56)),
+        timeout_s=60,
+        in_main=False,
+    ),
+)
+OPENMP_FIGURES = ("flat", "nested", "insufficient", "imbalance", "deep", "fft")
+
+
 def find(name: str) -> Benchmark | None:
-    return next((benchmark for benchmark in CATALOG if benchmark.name == name), None)
+    return next((benchmark for benchmark in (*CATALOG, *CONSTRUCTS) if benchmark.name == name), None)
+
+
+def openmp_group() -> list[Benchmark]:
+    """What `weft bench openmp` measures."""
+    figures = (find(name) for name in OPENMP_FIGURES)
+    return [*CONSTRUCTS, *(benchmark for benchmark in figures if benchmark is not None)]
 
 
 def chosen_cases(benchmark: Benchmark, *, main: bool, quick: bool) -> list[Case]:

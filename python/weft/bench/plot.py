@@ -11,7 +11,13 @@ from .report import number
 from .results import Cell, Results
 from .runtimes import Runtime
 
-COLOURS = {"libgomp": "#b4433a", "libomp": "#c78a1d", "weft": "#1f6f8b"}
+COLOURS = {
+    "libgomp": "#b4433a",
+    "libomp": "#c78a1d",
+    "libomp clang": "#e3bd6c",
+    "weft clang": "#7fb3c4",
+    "weft": "#1f6f8b",
+}
 SPARE = ("#6a4c93", "#4d7c3a", "#555555")
 COLUMNS = 3
 
@@ -28,7 +34,7 @@ def _value(cell: Cell, over_ideal: bool) -> float:
 
 def _spans(cells: dict[str, list[Cell]]) -> bool:
     """Whether the values lie too far apart for a linear axis."""
-    medians = [cell.median for row in cells.values() for cell in row if cell.median]
+    medians = [cell.median for row in cells.values() for cell in row if cell.median and cell.median > 0]
     return bool(medians) and max(medians) > 20 * min(medians)
 
 
@@ -66,6 +72,7 @@ def _label_cases(axes: Any, cases: Sequence[Case]) -> None:
 def _panel(
     axes: Any, benchmark: Benchmark, cases: Sequence[Case], runtimes: Sequence[Runtime], results: Results
 ) -> None:
+    runtimes = [runtime for runtime in runtimes if benchmark.runs_on(runtime)]
     cells = {r.name: [results.of(benchmark.name, c.config, r.name) for c in cases] for r in runtimes}
     over_ideal = all(cell.ideal for row in cells.values() for cell in row if cell.median is not None)
     few = len(cases) <= 2

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
+from .aims import WEFT, aim_of, verdicts
 from .catalog import Benchmark, Case
 from .results import Cell, Outcome, Results
 from .runtimes import Runtime
@@ -44,7 +45,7 @@ def cell_text(cell: Cell, *, show_setting: bool = False, show_spread: bool = Tru
 
 
 def ratio_text(baseline: Cell, subject: Cell) -> str:
-    if baseline.median is None or not subject.median:
+    if baseline.median is None or not subject.median or min(baseline.median, subject.median) <= 0:
         return "-"
     value = baseline.median / subject.median
     colour = "green" if value >= 1.03 else "yellow" if value >= 0.97 else "red"
@@ -89,6 +90,69 @@ def benchmark_table(
         texts += [ratio_text(cell, cells[-1]) for cell in cells[:-1]]
         table.add_row(case.label, *texts, *([inner_text(cells)] if has_inner else []))
     return table
+
+
+def _verdict_text(found: dict[str, bool | None]) -> str:
+    words = {True: "[green]yes[/green]", False: "[red]no[/red]", None: "-"}
+    return " / ".join(words[verdict] for verdict in found.values()) or "-"
+
+
+def aims_table(
+    benchmark: Benchmark,
+    cases: Sequence[Case],
+    runtimes: Sequence[Runtime],
+    results: Results,
+    *,
+    show_spread: bool = True,
+) -> Table:
+    """A row per case with what it has to reach, and whether weft did: on gcc's program, and on clang's."""
+    shown = [runtime for runtime in runtimes if benchmark.runs_on(runtime)]
+
+    def row(config: str) -> dict[str, Cell]:
+        return {runtime.name: results.of(benchmark.name, config, runtime.name) for runtime in shown}
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("us", no_wrap=True)
+    for runtime in shown:
+        table.add_column(runtime.name.replace(" ", "\n"), justify="right", no_wrap=True)
+    table.add_column("at most", justify="right", no_wrap=True)
+    both = sum(runtime.name in WEFT for runtime in shown) > 1
+    table.add_column("reached\ngcc / clang" if both else "reached", justify="right", no_wrap=True)
+    for case in cases:
+        cells = row(case.config)
+        texts = [
+            cell_text(cells[r.name], show_setting=len(benchmark.settings_of(r)) > 1, show_spread=show_spread)
+            for r in shown
+        ]
+        aim = aim_of(benchmark.name, case.config)
+        told = [aim.text, _verdict_text(verdicts(aim, cells, row))] if aim else ["", ""]
+        table.add_row(case.label, *texts, *told)
+    return table
+
+
+def aims_summary(
+    benchmarks: Sequence[tuple[Benchmark, Sequence[Case]]], runtimes: Sequence[Runtime], results: Results
+) -> str:
+    """How many rows reached their aims, and which did not."""
+    reached: Counter[str] = Counter()
+    missed: list[str] = []
+    for benchmark, cases in benchmarks:
+        shown = [runtime.name for runtime in runtimes if benchmark.runs_on(runtime)]
+
+        def row(config: str, benchmark: Benchmark = benchmark, shown: Sequence[str] = shown) -> dict[str, Cell]:
+            return {name: results.of(benchmark.name, config, name) for name in shown}
+
+        for case in cases:
+            aim = aim_of(benchmark.name, case.config)
+            for name, verdict in (verdicts(aim, row(case.config), row) if aim else {}).items():
+                reached[str(verdict)] += 1
+                if verdict is False:
+                    missed.append(f"{benchmark.name} {case.label} ({name})")
+    judged = reached["True"] + reached["False"]
+    if judged == 0:
+        return "No aim could be judged."
+    text = f"{reached['True']} of {judged} aims reached"
+    return f"{text}; not yet: {', '.join(missed)}." if missed else f"{text}."
 
 
 def failure_lines(results: Results) -> list[str]:

@@ -8,7 +8,7 @@ GOMP_parallel came from; `Runtime.is_mine` says whether that is the runtime it w
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import places
@@ -26,6 +26,7 @@ class Setting:
 
     name: str
     env: Mapping[str, str]
+    spins: bool = False  # hopeless with more threads than CPUs
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Runtime:
     folder: Path | None = None  # holds it under the name libgomp.so.1
     settings: tuple[Setting, ...] = (Setting("default", {}),)
     others: tuple[Path, ...] = field(default=())  # files that must not turn up instead of the stock runtime
+    clang: bool = False  # runs the programs that clang has built
 
     def environment(self, setting: Setting, base: Mapping[str, str] | None = None) -> dict[str, str]:
         env = {k: v for k, v in (os.environ if base is None else base).items() if not k.startswith(_DROPPED)}
@@ -101,6 +103,35 @@ def from_folder(name: str, folder: Path) -> Runtime | str:
     if not library.exists():
         return f"{name}: there is no {library}; going on without it"
     return Runtime(name, f"from {folder}", library, folder.resolve())
+
+
+# What the stock runtimes' documentation offers for a machine that a program has for itself.
+_ACTIVE = {"OMP_WAIT_POLICY": "active"}
+_BOUND = {"OMP_PROC_BIND": "spread,close", "OMP_PLACES": "cores"}
+
+
+def tuned(runtimes: list[Runtime]) -> list[Runtime]:
+    """The same, each with the settings that may suit it best, and those of LLVM's interface on clang's programs too.
+    weft stays last, and has no settings."""
+    settings = {
+        "libgomp": (
+            Setting("default", {}),
+            Setting("active", _ACTIVE, spins=True),
+            Setting("bound", {**_ACTIVE, **_BOUND}, spins=True),
+        ),
+        "libomp": (
+            Setting("passive", {**_HOT_TEAMS, "OMP_WAIT_POLICY": "passive"}),
+            Setting("active", {**_HOT_TEAMS, **_ACTIVE}),
+            Setting("bound", {**_HOT_TEAMS, **_ACTIVE, **_BOUND}),
+        ),
+    }
+    abouts = {"libgomp": "GCC's", "libomp": "LLVM's, nested hot teams"}
+    result = [
+        replace(r, about=abouts.get(r.name, r.about), settings=settings.get(r.name, r.settings)) for r in runtimes
+    ]
+    of_clang = [replace(r, name=f"{r.name} clang", clang=True) for r in result if r.name in ("libomp", "weft")]
+    weft = [r for r in result if r.name == "weft"]
+    return [*(r for r in result if r.name != "weft"), *of_clang, *weft]
 
 
 def available(also: Mapping[str, Path] | None = None) -> tuple[list[Runtime], list[str]]:

@@ -1,0 +1,97 @@
+"""What each row of `weft bench openmp` has to reach on a machine of two CPUs, and whether it did.
+
+Others are all runtimes but weft. A limit is one for weft on the program that gcc has built, and, where clang has built
+it too, for weft on that.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from .results import Cell
+
+Cells = Mapping[str, Cell]  # by runtime
+RowCells = Callable[[str], Cells]  # of another row of the same benchmark, by its config
+
+WEFT = ("weft", "weft clang")
+
+
+@dataclass(frozen=True)
+class Aim:
+    text: str
+    limit: Callable[[Cells, str, RowCells], float | None]  # us, for this one of WEFT; None: it cannot be told
+
+
+def _best_of_others(cells: Cells) -> float | None:
+    medians = [cell.median for name, cell in cells.items() if name not in WEFT]
+    return min((median for median in medians if median is not None), default=None)
+
+
+def at_most(us: float) -> Aim:
+    return Aim(f"{us:g} us", lambda _cells, _name, _row: us)
+
+
+def of_best(factor: float = 1.0) -> Aim:
+    def limit(cells: Cells, _name: str, _row: RowCells) -> float | None:
+        best = _best_of_others(cells)
+        return None if best is None else factor * best
+
+    return Aim("the best" if factor == 1 else f"the best / {1 / factor:g}", limit)
+
+
+def over_ideal(factor: float) -> Aim:
+    def limit(cells: Cells, name: str, _row: RowCells) -> float | None:
+        ideal = cells[name].ideal
+        return None if ideal is None else factor * ideal
+
+    return Aim(f"{factor:g} ideal", limit)
+
+
+def over_row(factor: float, config: str, text: str) -> Aim:
+    """Relative to weft itself in another row."""
+
+    def limit(_cells: Cells, name: str, row: RowCells) -> float | None:
+        cell = row(config).get(name)
+        return None if cell is None or cell.median is None else factor * cell.median
+
+    return Aim(f"{factor:g} {text}", limit)
+
+
+_LIMITS: dict[tuple[str, str], Aim] = {
+    ("flat", "members=2"): at_most(0.3),
+    ("flat", "members=56"): at_most(3),
+    ("nested", "outer=8,inner=8"): at_most(5),
+    ("nested", "outer=56,inner=56"): at_most(100),
+    ("barriers", "outer=56,inner=56,barrier=1"): of_best(1 / 5),
+    ("constructs2", "kind=parallel,threads=2"): of_best(1 / 2),
+    ("constructs2", "kind=reduction,threads=2"): of_best(1 / 2),
+    ("tasks2", "kind=parallel,threads=2"): at_most(0.03),
+    ("tasks2", "kind=nested,threads=2"): at_most(0.03),
+    ("tasks2", "kind=leaf,threads=2"): at_most(0.03),
+    ("tasks2", "kind=taskwait,threads=2"): at_most(0.1),
+    ("tasks2", "kind=master_depend,threads=2"): at_most(0.6),
+    ("task_fib", "threads=2"): of_best(1 / 3),
+    ("deep", "depth=4"): over_ideal(1.03),
+    ("deep", "depth=5"): over_ideal(1.06),
+    **{("insufficient", f"outer={o},inner={i}"): over_ideal(1.05) for o in (1, 2, 4, 8) for i in (8, 28)},
+    **{
+        ("fft", f"dim=2,n=64,outer={o},inner=8"): over_row(1.3, f"dim=2,n=64,outer={o},inner=1", "inner 1")
+        for o in (8, 56)
+    },
+}
+_ALL_ROWS: dict[str, Aim] = {"imbalance": over_ideal(1.05)}
+_BEST = ("constructs", "schedules", "tasks", "task_", "barriers")
+
+
+def aim_of(benchmark: str, config: str) -> Aim | None:
+    aim = _LIMITS.get((benchmark, config)) or _ALL_ROWS.get(benchmark)
+    return of_best() if aim is None and benchmark.startswith(_BEST) else aim
+
+
+def verdicts(aim: Aim, cells: Cells, row: RowCells) -> dict[str, bool | None]:
+    """For each weft that was measured: whether it is within the limit; None: it cannot be told."""
+    found: dict[str, bool | None] = {}
+    for name in WEFT:
+        if name in cells and cells[name].measurements:
+            median, limit = cells[name].median, aim.limit(cells, name, row)
+            found[name] = None if limit is None else median is not None and median <= limit
+    return found
