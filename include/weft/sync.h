@@ -2,9 +2,9 @@
  * conventions.
  *
  * Objects are plain structs that the program keeps wherever it likes: initialised by their WEFT_..._INIT or by
- * weft_..._init(), not copied or moved while in use. None owns memory, so an object that nobody uses may simply be
- * forgotten; weft_..._destroy() checks that nobody does. Whoever finds a mutex free, a latch open, and so on, may free
- * the object's memory at once, even if the call that made it so has not returned.
+ * weft_..._init(), not copied or moved while in use. None but a barrier owns memory, so an object that nobody uses may
+ * simply be forgotten; weft_..._destroy() checks that nobody does. Whoever finds a mutex free, a latch open, and so on,
+ * may free the object's memory at once, even if the call that made it so has not returned.
  *
  * Who waits gives its worker to others, and comes back on whichever worker is free; a root on its own KLT. Nothing
  * polls. Any caller may call any function here, but one that would have to wait in a stackless unit returns
@@ -103,7 +103,8 @@ typedef struct weft_barrier {
 
 /* For so many parties, round after round. ARGUMENT: 0. */
 WEFT_API int weft_barrier_init(weft_barrier* barrier, uint32_t parties);
-/* BUSY: some have arrived, and wait for the others. */
+/* Frees what it has allocated when its parties came from several workers; it can be used again. BUSY: some have arrived,
+ * and wait for the others. */
 WEFT_API int weft_barrier_destroy(weft_barrier* barrier);
 /* Waits until all parties have arrived. *last (unless NULL) is 1 for exactly one of them, and 0 for the others.
  * STACKLESS: others have to arrive yet; the caller has not. Table 2; ABT_barrier, pthread_barrier_wait of POSIX. */

@@ -124,7 +124,8 @@ typedef struct weft_unit_attr {
   { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE }
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
- * instead, and the caller waits in the pool. `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it,
+ * instead, and the caller waits in its own pool (a root, a stackless unit and one with WEFT_OWN_TLS wait for the child's
+ * end, or its first wait). `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it,
  * and it frees itself. Any caller. Errors: ARGUMENT, MEMORY, SCHEDULER (SS, SS-L, SC for a worker whose scheduler
  * is not stateless), STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED (preemption). [D] 3.2, Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
@@ -291,8 +292,17 @@ typedef enum weft_scheduler_kind {
 WEFT_API int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_pool* const* pools,
                                    weft_scheduler** scheduler);
 /* One of the user's own: run(scheduler, data) loops over weft_pool_pop() and weft_unit_run() until
- * weft_scheduler_stops() says so. `stateless`: it keeps nothing on its stack from one unit to the next, so that it may
- * be entered anew; only such run SS, SS-L and SC. */
+ * weft_scheduler_stops() says so. What it must keep to:
+ *   - It runs what it pops, or pushes it into a pool: a unit that it forgets is never done.
+ *   - It returns when it is told to stop, and not before, and asks between any two units: a worker whose root has what
+ *     it waits for goes on only then. It may be called again.
+ *   - Several workers may have it: then run() is called on each of them, at the same time, with the same data.
+ *   - It may create and resume units, but not wait: it is no unit. One that was pushed (weft_scheduler_push) is one.
+ *   - It may sleep in the kernel, in weft_pool_pop_wait() with a limit: the end of that is when it sees that it stops.
+ * The unit that runs may leave at any time, for another pool or worker: look at it no more after weft_unit_run().
+ * The creator of a child-first unit is in its pool while the child runs, so it is popped like any other.
+ * `stateless`: it keeps nothing on its stack from one unit to the next, so that it may be entered anew; only such run SS,
+ * SS-L and SC. */
 WEFT_API int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data, int stateless,
                                           size_t count, weft_pool* const* pools, weft_scheduler** scheduler);
 WEFT_API int weft_scheduler_free(weft_scheduler* scheduler);

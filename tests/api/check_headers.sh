@@ -12,7 +12,9 @@ compile() {
     { echo "$(basename "$1") does not compile: $compiler -std=$standard"; exit 1; }
 }
 
-for header in "$include"/weft/*.h; do
+headers=$(ls "$include"/weft/*.h)
+[ "$standard" != c++20 ] || headers="$headers $(ls "$include"/weft/*.hpp)"
+for header in $headers; do
   printf '#include "%s"\nint nothing_else;\n' "$header" >"$folder/$(basename "$header").source"
   compile "$folder/$(basename "$header").source"
 done

@@ -111,6 +111,115 @@ TEST_P(ChildFirstTest, ResumesItsStolenCreator) {
 INSTANTIATE_TEST_SUITE_P(, ChildFirstTest, ::testing::Values(WEFT_C_FULL, WEFT_C_FULL_E, WEFT_C_ROC, WEFT_C_ROC_E),
                          technique_name);
 
+// Under schedulers of the program's own creators used to wait in their worker's deque, where nobody else looks, or to
+// have their child on top of them.
+class ChildFirstInPoolsTest : public ChildFirstTest {
+ protected:
+  /// Two workers that share a pool, by any kind of scheduler; body() runs there as a unit with the technique RoC-L.
+  template <class Body>
+  static void run_in_shared_pool(Body body) {
+    for (int kind = WEFT_BASIC; kind <= WEFT_RANDOM_WS + 1; ++kind) {
+      weft_pool* pool = make_pool(kind % 2 == 0 ? WEFT_FIFO : WEFT_LIFO);
+      weft_scheduler* scheduler = nullptr;
+      weft_worker* workers[2] = {};
+      if (kind <= WEFT_RANDOM_WS)
+        ASSERT_EQ(weft_scheduler_create(static_cast<weft_scheduler_kind>(kind), 1, &pool, &scheduler), WEFT_OK);
+      else
+        ASSERT_EQ(weft_scheduler_create_custom(run_pools, nullptr, 0, 1, &pool, &scheduler), WEFT_OK);
+      for (auto& worker : workers) ASSERT_EQ(weft_worker_create(scheduler, &worker), WEFT_OK);
+      {
+        Jobs jobs;
+        jobs.start(with(WEFT_ROC_L, pool), [&] { body(); });
+      }
+      for (auto* worker : workers) EXPECT_EQ(weft_worker_join(worker), WEFT_OK);
+      EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+      EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+    }
+  }
+};
+
+TEST_P(ChildFirstInPoolsTest, OthersContinueTheCreator) {
+  run_in_shared_pool([] {
+    std::atomic<bool> creator_went_on{false};
+    const weft_worker* before = weft_worker_self();
+    Jobs children;
+    children.start(GetParam(), [&] {
+      EXPECT_EQ(weft_worker_self(), before) << "it runs in its creator's place";
+      while (!creator_went_on) {
+      }
+    });
+    EXPECT_NE(weft_worker_self(), before);
+    creator_went_on = true;
+  });
+}
+
+TEST_P(ChildFirstInPoolsTest, TheChildRunsFirst) {
+  run_in_shared_pool([] {
+    for (int round = 0; round < 50; ++round) {
+      std::atomic<bool> ran{false};
+      Jobs children;
+      weft_unit* child = children.start(GetParam(), [&] {
+        ran = true;
+        if (round % 2 == 0) weft_yield();
+        if (round % 5 == 0) weft_unit_exit();
+      });
+      EXPECT_NE(weft_unit_state(child), WEFT_CREATED);
+    }
+  });
+}
+
+TEST_P(ChildFirstInPoolsTest, GrowsATree) {
+  run_in_shared_pool([] {
+    const std::function<unsigned(unsigned)> fib = [&fib](unsigned n) -> unsigned {
+      if (n < 2) return n;
+      unsigned left = 0;
+      unsigned right = 0;
+      {
+        Jobs children;
+        children.start(GetParam(), [&] { left = fib(n - 1); });
+        right = fib(n - 2);
+        if (n % 4 == 0) weft_yield();
+      }
+      return left + right;
+    };
+    EXPECT_EQ(fib(thread_sanitizer ? 8 : 12), thread_sanitizer ? 21U : 144U);
+  });
+}
+
+TEST_P(ChildFirstInPoolsTest, ACreatorInAPrivatePoolComesBackThere) {
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  const OwnScheduler own(run_pools, nullptr, false, {pool});
+  std::string order;
+  Jobs jobs;
+  jobs.start(with(WEFT_ROC_L), [&] {
+    Jobs children;
+    children.start(with(GetParam()), [&] { order += "child "; });
+    order += "creator ";
+  });
+  jobs.start(with(WEFT_ROC_L), [&] { order += "other "; });
+  jobs.join();
+  EXPECT_EQ(order, "child other creator ") << "the pool is a queue";
+}
+
+INSTANTIATE_TEST_SUITE_P(, ChildFirstInPoolsTest,
+                         ::testing::Values(WEFT_C_FULL, WEFT_C_FULL_E, WEFT_C_ROC, WEFT_C_ROC_E), technique_name);
+
+// A creator that has never waited did not know where it was, and counted a move when it went on where it was.
+TEST_P(ChildFirstTest, ACreatorKnowsWhereItIs) {
+  Jobs jobs;
+  weft_unit_statistics statistics{};
+  jobs.start(WEFT_ROC_L, [&] {
+    const weft_worker* before = weft_worker_self();
+    bool moved = false;
+    Jobs children;
+    children.start(GetParam(), [] { weft_yield(); });
+    moved = weft_worker_self() != before;
+    EXPECT_EQ(weft_unit_get_statistics(weft_unit_self(), &statistics), WEFT_OK);
+    EXPECT_EQ(statistics.worker_moves, moved ? 1U : 0U);
+  });
+  jobs.join();
+}
+
 struct Fib {
   weft_technique technique;
   unsigned n;

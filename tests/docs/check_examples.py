@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compiles and runs the programs that a document shows, and compares what they print with what it says.
 
-    check_examples.py DOCUMENT COMPILER INCLUDE_FOLDER LIBRARY_FOLDER
+    check_examples.py DOCUMENT C_COMPILER CXX_COMPILER INCLUDE_FOLDER LIBRARY_FOLDER
 
-Each ```c block of the document must be a whole program: the very text of the file that is linked in the line above it
-([`examples/NAME.c`](examples/NAME.c):), and followed by a ```text block, which is its output. Each file in examples/
-must be shown.
+Each ```c or ```cpp block of the document must be a whole program: the very text of the file that is linked in the line
+above it ([`examples/NAME.c`](examples/NAME.c):), and followed by a ```text block, which is its output. Each file in
+examples/ must be shown.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[`(examples/\w+\.c)`\]\(\1\):\n\n\Z")
-WARNINGS = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+LINK = re.compile(r"\[`(examples/\w+\.(\w+))`\]\(\1\):\n\n\Z")
+WARNINGS = ["-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+STANDARDS = {"c": "c11", "cpp": "c++20"}
 
 
 @dataclass
@@ -35,11 +36,11 @@ def examples_of(text: str) -> list[Example]:
     found: list[Example] = []
     blocks = list(BLOCK.finditer(text))
     for block, following in zip(blocks, [*blocks[1:], None], strict=True):
-        if block[1] != "c":
+        if block[1] not in STANDARDS:
             continue
         line = text.count("\n", 0, block.start()) + 1
         link = LINK.search(text, 0, block.start())
-        if link is None:
+        if link is None or link[2] != block[1]:
             raise SystemExit(f"line {line}: no link to the file of this program above it")
         if following is None or following[1] != "text" or text[block.end() : following.start()].strip():
             raise SystemExit(f"line {line}: no text block with the output behind this program")
@@ -47,7 +48,9 @@ def examples_of(text: str) -> list[Example]:
     return found
 
 
-def check(example: Example, document: Path, compiler: str, include: str, libraries: str, folder: Path) -> list[str]:
+def check(
+    example: Example, document: Path, compilers: dict[str, str], include: str, libraries: str, folder: Path
+) -> list[str]:
     """What is wrong with the program, if anything."""
     source = document.parent / example.file
     if not source.is_file():
@@ -55,7 +58,9 @@ def check(example: Example, document: Path, compiler: str, include: str, librari
     if source.read_text() != example.source:
         return [f"{example.file}: the file and {document.name} differ"]
     program = folder / source.stem
-    command = [compiler, *WARNINGS, str(source), f"-I{include}", f"-L{libraries}", "-lweft"]
+    language = source.suffix.removeprefix(".")
+    command = [compilers[language], f"-std={STANDARDS[language]}", *WARNINGS, str(source)]
+    command += [f"-I{include}", f"-L{libraries}", "-lweft"]
     command += [f"-Wl,-rpath,{libraries}", "-o", str(program)]
     built = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if built.returncode != 0:
@@ -72,19 +77,20 @@ def check(example: Example, document: Path, compiler: str, include: str, librari
 
 
 def main() -> int:
-    document, compiler, include, libraries = Path(sys.argv[1]), *sys.argv[2:5]
+    document, c_compiler, cxx_compiler, include, libraries = Path(sys.argv[1]), *sys.argv[2:6]
+    compilers = {"c": c_compiler, "cpp": cxx_compiler}
     examples = examples_of(document.read_text())
     shown = {example.file for example in examples}
     wrong = [
         f"examples/{file.name}: not shown in {document.name}"
-        for file in sorted((document.parent / "examples").glob("*.c"))
+        for file in sorted((document.parent / "examples").iterdir())
         if f"examples/{file.name}" not in shown
     ]
     if not examples:
         wrong.append(f"{document.name}: no program found")
     with tempfile.TemporaryDirectory() as folder:
         for example in examples:
-            wrong += check(example, document, compiler, include, libraries, Path(folder))
+            wrong += check(example, document, compilers, include, libraries, Path(folder))
     for line in wrong:
         print(line)
     print(f"{len(examples)} programs, {len(wrong)} complaints")

@@ -23,7 +23,7 @@ def complaints(document: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     # -lweft is asked for, and not needed here: an empty archive will do.
     (document.parent / "libweft.a").write_bytes(b"!<arch>\n")
     folder = str(document.parent)
-    monkeypatch.setattr("sys.argv", ["check_examples.py", str(document), "gcc", folder, folder])
+    monkeypatch.setattr("sys.argv", ["check_examples.py", str(document), "gcc", "g++", folder, folder])
     return check_examples.main()
 
 
@@ -55,3 +55,16 @@ def test_wants_a_file_and_an_output() -> None:
         check_examples.examples_of("```c\nint x;\n```\n\n```text\n```\n")
     with pytest.raises(SystemExit, match="no text block"):
         check_examples.examples_of("[`examples/a.c`](examples/a.c):\n\n```c\nint x;\n```\n")
+
+
+def test_compiles_cpp_as_cpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = '#include <iostream>\nint main() { std::cout << "one\\n"; }\n'
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "one.cpp").write_text(source)
+    page = f"[`examples/one.cpp`](examples/one.cpp):\n\n```cpp\n{source}```\n\n```text\none\n```\n"
+    document = tmp_path / "page.md"
+    document.write_text(page)
+    assert complaints(document, monkeypatch) == 0
+    document.write_text(page.replace("```cpp", "```c"))
+    with pytest.raises(SystemExit):
+        complaints(document, monkeypatch)

@@ -11,9 +11,9 @@ void entry(void* argument) {
   auto spawn = static_cast<Spawn*>(argument);
   Unit& child = *spawn->child;
   Unit* parent = spawn->parent;
-  offer_parent(*spawn);
+  const bool in_deque = offer_parent(*spawn);  // from here on `spawn` is there only if the parent is
   call_unit(child);
-  if (!child.departed && take_parent_back(*spawn, parent, child)) weft_context_jump(parent->context, 0);
+  if (in_deque && !child.departed && take_parent_back(*spawn, parent, child)) weft_context_jump(parent->context, 0);
   weft_unit_finish();
 }
 
@@ -21,7 +21,7 @@ void entry(void* argument) {
 
 void spawn_c_full(Worker& worker, Unit& child) {
   spawn_child(worker, child,
-              [](void** save, void* top, Spawn* spawn) { weft_context_spawn_full(save, top, &entry, spawn); });
+              [](void** save, void* top, Spawn* spawn) { return weft_context_spawn_full(save, top, &entry, spawn); });
 }
 
 }  // namespace weft::core

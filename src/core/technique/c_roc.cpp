@@ -11,18 +11,18 @@ void entry(void* argument) {
   auto spawn = static_cast<Spawn*>(argument);
   Unit& child = *spawn->child;
   Unit* parent = spawn->parent;
-  offer_parent(*spawn);  // from here on `spawn` is there only if the parent is
+  const bool in_deque = offer_parent(*spawn);  // from here on `spawn` is there only if the parent is
   call_unit(child);
   // Its way back has been changed if it has deviated.
   if (child.departed) return;
-  if (!take_parent_back(*spawn, parent, child)) weft_unit_finish();
+  if (!in_deque || !take_parent_back(*spawn, parent, child)) weft_unit_finish();
 }
 
 }  // namespace
 
 void spawn_c_roc(Worker& worker, Unit& child) {
   spawn_child(worker, child,
-              [](void** save, void* top, Spawn* spawn) { weft_context_spawn_roc(save, top, &entry, spawn); });
+              [](void** save, void* top, Spawn* spawn) { return weft_context_spawn_roc(save, top, &entry, spawn); });
 }
 
 }  // namespace weft::core

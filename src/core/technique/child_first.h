@@ -9,6 +9,10 @@
 // stolen and has suspended meanwhile may lie there too, if the child has resumed it; but who continues a creator
 // clears the link, and nobody else links to a unit that runs. (Model: tests/models/child_first.pml.)
 //
+// A creator with a pool of its own waits there instead, or it would be lost to those who share that pool; so does one
+// under a scheduler of the program's own (put_ready). When the child ends, it is that scheduler's business who comes
+// next.
+//
 // A root cannot be continued by others: its child runs on top of it, as under a scheduler.
 #pragma once
 
@@ -28,16 +32,22 @@ struct Spawn {
   bool child_came_back = false;
 };
 
-/// On the child's stack, first thing: the creator is saved by now, and can be stolen.
-inline void offer_parent(const Spawn& spawn) {
+/// On the child's stack, first thing: the creator is saved by now, and can be stolen. True: it is in the deque.
+inline bool offer_parent(const Spawn& spawn) {
   sanitizer::arrive(nullptr, nullptr, nullptr);
   Worker& worker = *spawn.worker;
-  put_newest(worker, *spawn.parent);
+  Unit& parent = *spawn.parent;
+  if (worker.scheduler() != nullptr || parent.pool.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+    put_ready(worker, parent);
+    return false;
+  }
+  put_newest(worker, parent);
   notify();
+  return true;
 }
 
-/// On the child's stack, last thing. True: the creator is still there, and the child's to go back to. False: it has
-/// been left to the scheduler to find out what comes next.
+/// On the child's stack, last thing, if the creator was put into the deque. True: the creator is still there, and the
+/// child's to go back to. False: it has been left to the scheduler to find out what comes next.
 inline bool take_parent_back(Spawn& spawn, Unit* parent, const Unit& child) {
   Worker& worker = *this_worker();
   Unit* newest = take_newest(worker);
@@ -61,19 +71,14 @@ void spawn_child(Worker& worker, Unit& child, Start start) {
   Stack* stack = bind_stack(worker, child);
   parent.next = &child;
   parent.departed = true;  // who finds it continues it
+  parent.place = static_cast<std::uint16_t>(worker.index);
   parent.state.store(UnitState::ready, std::memory_order_relaxed);
   begin(worker, child, stack, stack->top());
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
-  start(&parent.context, stack->top(), &spawn);
-  const void* low = nullptr;
-  std::size_t size = 0;
-  sanitizer::arrive(fake, &low, &size);
+  const std::intptr_t resumer = start(&parent.context, stack->top(), &spawn);
+  note_return(fake, resumer == from_scheduler);
   if (!spawn.child_came_back) {
-    if constexpr (sanitizer::active) {  // below it is now the scheduler that it came back from
-      this_worker()->frame_stack = const_cast<void*>(low);
-      this_worker()->frame_stack_size = size;
-    }
     // Continued by a scheduler, perhaps another worker's; the child may be gone.
     parent.next = nullptr;
     if (!departed_before) note_first_deviation(*this_worker(), parent);

@@ -88,6 +88,24 @@ inline void note_arrival() {
 #endif
 }
 
+/// What a resumed context gets in sanitizer builds if a scheduler frame has resumed it; 0: another unit, or its child.
+inline constexpr std::intptr_t from_scheduler = 1;
+
+/// In sanitizer builds: the unit is on its stack again.
+inline void note_return(void* fake, [[maybe_unused]] bool scheduler_resumed) {
+#if defined(WEFT_ASAN)
+  const void* low = nullptr;
+  std::size_t size = 0;
+  sanitizer::arrive(fake, &low, &size);
+  if (!scheduler_resumed) return;
+  Worker& worker = *this_worker();
+  worker.frame_stack = const_cast<void*>(low);
+  worker.frame_stack_size = size;
+#else
+  sanitizer::arrive(fake, nullptr, nullptr);
+#endif
+}
+
 // What the unit's stack ends with when it returns by itself.
 [[gnu::noinline]] inline void note_departure() {
 #if defined(WEFT_ASAN) || defined(WEFT_TSAN)

@@ -44,11 +44,9 @@ static_assert(std::size(start_of) == static_cast<std::size_t>(Technique::c_roc_e
 
 void run_child_first(Worker& worker, Unit& child) {
   const Unit& parent = *worker.current;
-  // Only units that run on whatever identity the worker has change places without further ado; and a custom
-  // scheduler does not look into the deque, where the parent would wait.
-  const bool own_scheduler = worker.scheduler() != nullptr && worker.scheduler()->is_custom();
-  const bool in_place = !own_scheduler && !is_root(parent) && may_wait(parent) && runs_on_any_identity(parent) &&
-                        runs_on_any_identity(child);
+  // Only units that run on whatever identity the worker has change places without further ado.
+  const bool in_place =
+      !is_root(parent) && may_wait(parent) && runs_on_any_identity(parent) && runs_on_any_identity(child);
   if (!in_place) {
     run_one(worker, child);
     return;

@@ -67,24 +67,6 @@ inline std::intptr_t switch_between(const Worker& worker, Unit& unit, Unit& next
   return weft_context_pass_to_new(&unit.context, next.stack->top(), &entry, &next, worker.fp_control);
 }
 
-// In sanitizer builds: the unit is on its stack again.
-void note_return([[maybe_unused]] Unit& unit, void* fake, bool from_scheduler) {
-  if (!from_scheduler) {
-    sanitizer::arrive(fake, nullptr, nullptr);
-    return;
-  }
-#if defined(WEFT_ASAN)
-  const void* low = nullptr;
-  std::size_t size = 0;
-  sanitizer::arrive(fake, &low, &size);
-  Worker& worker = *this_worker();
-  worker.frame_stack = const_cast<void*>(low);
-  worker.frame_stack_size = size;
-#endif
-}
-
-constexpr std::intptr_t from_scheduler = 1;
-
 void note_deviation(Worker& worker, Unit& unit) {
   if (!unit.departed) {
     ++worker.counters.promoted_to_stack;
@@ -108,12 +90,12 @@ inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next
     sanitizer::leave(&fake, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
     const std::intptr_t value =
         weft_context_switch(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
-    note_return(unit, fake, value == from_scheduler);
+    note_return(fake, value == from_scheduler);
   } else {
     note_direct_switch(worker, unit, event, *next);
     sanitizer::leave(&fake, next->stack->fiber, next->stack->memory.low, next->stack->size());
     const std::intptr_t value = switch_between(worker, unit, *next);
-    note_return(unit, fake, value == from_scheduler);
+    note_return(fake, value == from_scheduler);
   }
   return 0;
 }
