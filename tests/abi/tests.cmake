@@ -134,7 +134,6 @@ function(abi_not_done_test name)
     ${Python3_EXECUTABLE} ${abi_root}/not_done.py $<TARGET_FILE:abi_not_done> ${name} ${ARGN}
     ENV OMP_NUM_THREADS=4 WEFT_NUM_WORKERS=2)
 endfunction()
-foreach(name __kmpc_process_loop_nest_rectang
-    __kmpc_calc_original_ivs_rectang __kmpc_for_collapsed_init __kmpc_task_get_depnode __kmpc_task_get_successors)
+foreach(name __kmpc_task_get_depnode __kmpc_task_get_successors)
   abi_not_done_test(${name})
 endforeach()

@@ -10,10 +10,7 @@ namespace weft::openmp {
     base::panic(#name ": not implemented in this version of weft (" construct ")"); \
   }
 
-// No compiler of LLVM 19 or before makes use of these.
-WEFT_NOT_DONE(__kmpc_process_loop_nest_rectang, "collapse of loops that are not rectangular, by the runtime")
-WEFT_NOT_DONE(__kmpc_calc_original_ivs_rectang, "collapse of loops that are not rectangular, by the runtime")
-WEFT_NOT_DONE(__kmpc_for_collapsed_init, "collapse of loops that are not rectangular, by the runtime")
+// What an offloading runtime asks for. There is none beside weft, and what they return is a part of libomp's own data.
 WEFT_NOT_DONE(__kmpc_task_get_depnode, "dependences of target tasks on a device")
 WEFT_NOT_DONE(__kmpc_task_get_successors, "dependences of target tasks on a device")
 
