@@ -156,7 +156,7 @@ WEFT_API int weft_unit_detach(weft_unit* unit);
  * is not done. */
 WEFT_API int weft_unit_revive(weft_unit* unit, void (*entry)(void*), void* argument);
 
-/* The calling unit; NULL in a root. */
+/* The calling unit; NULL in a root, and in a scheduler's own code. */
 WEFT_API weft_unit* weft_unit_self(void);
 
 /* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
@@ -297,7 +297,8 @@ WEFT_API int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_
  *   - It returns when it is told to stop, and not before, and asks between any two units: a worker whose root has what
  *     it waits for goes on only then. It may be called again.
  *   - Several workers may have it: then run() is called on each of them, at the same time, with the same data.
- *   - It may create and resume units, but not wait: it is no unit. One that was pushed (weft_scheduler_push) is one.
+ *   - It may create and resume units, but not wait: it is no unit, and answered as a stackless one is. One that was
+ *     pushed (weft_scheduler_push) is a unit.
  *   - It may sleep in the kernel, in weft_pool_pop_wait() with a limit: the end of that is when it sees that it stops.
  * The unit that runs may leave at any time, for another pool or worker: look at it no more after weft_unit_run().
  * The creator of a child-first unit is in its pool while the child runs, so it is popped like any other.
