@@ -124,10 +124,10 @@ typedef struct weft_unit_attr {
   { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE }
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
- * instead, and the caller waits in its own pool (a root, a stackless unit and one with WEFT_OWN_TLS wait for the child's
- * end, or its first wait). `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it,
- * and it frees itself. Any caller. Errors: ARGUMENT, MEMORY, SCHEDULER (SS, SS-L, SC for a worker whose scheduler
- * is not stateless), STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED (preemption). [D] 3.2, Fig. 3.2. */
+ * instead, and the caller waits in its own pool (a root, a stackless unit and one with WEFT_OWN_TLS wait for the
+ * child's end, or its first wait). `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees
+ * itself. Any caller. Errors: ARGUMENT, MEMORY, SCHEDULER (SS, SS-L, SC for a worker whose scheduler is not stateless),
+ * STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED (preemption). [D] 3.2, Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
 /* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. */
@@ -156,7 +156,7 @@ WEFT_API int weft_unit_detach(weft_unit* unit);
  * is not done. */
 WEFT_API int weft_unit_revive(weft_unit* unit, void (*entry)(void*), void* argument);
 
-/* The calling unit; NULL in a root. */
+/* The calling unit; NULL in a root, and in a scheduler's own code. */
 WEFT_API weft_unit* weft_unit_self(void);
 
 /* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
@@ -297,12 +297,13 @@ WEFT_API int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_
  *   - It returns when it is told to stop, and not before, and asks between any two units: a worker whose root has what
  *     it waits for goes on only then. It may be called again.
  *   - Several workers may have it: then run() is called on each of them, at the same time, with the same data.
- *   - It may create and resume units, but not wait: it is no unit. One that was pushed (weft_scheduler_push) is one.
+ *   - It may create and resume units, but not wait: it is no unit, and answered as a stackless one is. One that was
+ *     pushed (weft_scheduler_push) is a unit.
  *   - It may sleep in the kernel, in weft_pool_pop_wait() with a limit: the end of that is when it sees that it stops.
  * The unit that runs may leave at any time, for another pool or worker: look at it no more after weft_unit_run().
  * The creator of a child-first unit is in its pool while the child runs, so it is popped like any other.
- * `stateless`: it keeps nothing on its stack from one unit to the next, so that it may be entered anew; only such run SS,
- * SS-L and SC. */
+ * `stateless`: it keeps nothing on its stack from one unit to the next, so that it may be entered anew; only such run
+ * SS, SS-L and SC. */
 WEFT_API int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data, int stateless,
                                           size_t count, weft_pool* const* pools, weft_scheduler** scheduler);
 WEFT_API int weft_scheduler_free(weft_scheduler* scheduler);
@@ -323,7 +324,10 @@ WEFT_API weft_worker* weft_worker_self(void);
 WEFT_API unsigned weft_worker_index(const weft_worker* worker);
 /* How many workers weft runs units on by itself (WEFT_NUM_WORKERS). */
 WEFT_API unsigned weft_worker_count(void);
-/* Its KLT runs on this CPU only; -1: on those that the process had when weft started. */
+/* Its KLT runs on this CPU only; -1: on those that the process had when weft started. A bound worker with weft's
+ * default scheduler steals from near ones first, as WEFT_RANDOM_WS does. ARGUMENT: there is no such CPU, or not for the
+ * process.
+ */
 WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
 /* The worker goes on with another scheduler, from its next scheduling point on; NULL: with weft's default. */
 WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);

@@ -73,11 +73,12 @@ extern "C" int weft_scheduler_free(weft_scheduler* handle) {
 
 extern "C" int weft_scheduler_stops(weft_scheduler* handle) {
   if (handle == nullptr) return 1;
-  const core::Worker& worker = core::worker_here();
+  core::Worker& worker = core::worker_here();
   const core::Scheduler* scheduler = scheduler_of(handle);
   // One that was put into a pool has no worker of its own: it stops where its pools are empty.
-  const bool stops = worker.scheduler() == scheduler ? core::scheduler_stops(worker) : !scheduler->has_work();
-  return stops ? 1 : 0;
+  if (worker.scheduler() != scheduler) return scheduler->has_work() ? 0 : 1;
+  core::put_own_into_pool(worker);
+  return core::scheduler_stops(worker) ? 1 : 0;
 }
 
 extern "C" int weft_scheduler_pool(weft_scheduler* handle, size_t index, weft_pool** pool) {

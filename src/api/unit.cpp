@@ -278,8 +278,10 @@ extern "C" int weft_unit_revive(weft_unit* handle, void (*entry)(void*), void* a
 
 extern "C" weft_unit* weft_unit_self() {
   core::Worker* worker = core::this_worker();
-  if (worker == nullptr || worker->current == nullptr || core::is_root(*worker->current)) return nullptr;
-  return handle_of(worker->current);
+  if (worker == nullptr) return nullptr;
+  core::Unit* unit = worker->current;
+  if (unit == nullptr || unit == &worker->scheduler_code || core::is_root(*unit)) return nullptr;
+  return handle_of(unit);
 }
 
 extern "C" void weft_unit_exit() {

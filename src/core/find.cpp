@@ -8,6 +8,7 @@
 #include "core/scheduler.h"
 #include "core/workers.h"
 #include "os/clock.h"
+#include "os/distance.h"
 
 namespace weft::core {
 namespace {
@@ -197,6 +198,25 @@ Unit* steal(Worker& thief, Worker& victim, std::size_t most) {
   return unit != nullptr ? unit : unpack(thief, victim.inbox.take_all());
 }
 
+// Where the worker is bound to a CPU and the distances are known, the nearest ones are looked at first; among those
+// that are equally near, a random one. Who is not bound is at no distance from anybody, and looked at last.
+template <class Look>
+Found nearest_first(Worker& worker, unsigned start, Look look) {
+  const int cpu = worker.cpu.load(std::memory_order_relaxed);
+  if (cpu < 0) [[likely]]
+    return for_each_worker(start, look);
+  if (!os::distances_known()) {
+    os::ask_for_distances();
+    return for_each_worker(start, look);
+  }
+  Found found;
+  for (unsigned distance = 0; distance <= os::farthest && !found; ++distance)
+    found = for_each_worker(start, [&](Worker& victim) {
+      return os::distance(cpu, victim.cpu.load(std::memory_order_relaxed)) == distance ? look(victim) : Found{};
+    });
+  return found;
+}
+
 }  // namespace
 
 Found search(Worker& worker) {
@@ -206,7 +226,7 @@ Found search(Worker& worker) {
   if (found) return found;
   // One that may run only some units has nothing from the others.
   const std::size_t limit = scope != nullptr ? 1 : worker.appetite.limit();
-  found = for_each_worker(start, [&](Worker& victim) -> Found {
+  found = nearest_first(worker, start, [&](Worker& victim) -> Found {
     Unit* unit = nullptr;
     if (&victim != &worker && limit != 0) {
       unit = steal(worker, victim, limit);

@@ -88,6 +88,13 @@ void run_found(Worker& worker, const Found& found) {
 // Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
 Found search_elsewhere(Worker& worker) { return worker.scheduler() != nullptr ? Found{} : search(worker); }
 
+void run_custom_scheduler(Worker& worker) {
+  worker.scheduler_code.technique = Technique::stackless;
+  worker.current = &worker.scheduler_code;
+  worker.scheduler()->run();
+  worker.current = nullptr;
+}
+
 // Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
 void schedule(Worker& worker, bool counted_as_searcher) {
   SchedulerFrame frame(worker, true);
@@ -104,7 +111,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
     }
     if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) {
       searching.end();
-      worker.scheduler()->run();
+      run_custom_scheduler(worker);
       if (scheduler_stops(worker)) return;
       continue;
     }
@@ -181,7 +188,9 @@ Worker& open_worker(Worker& worker) {
   };
   if (is_open(worker) || !has_custom_scheduler(worker)) [[likely]]
     return worker;
-  Worker* other = find_worker(is_open);
+  Worker* other = find_worker([is_open](const Worker& candidate) {
+    return is_open(candidate) && candidate.use.load(std::memory_order_relaxed) != WorkerUse::none;
+  });
   return other != nullptr ? *other : worker;
 }
 
@@ -199,6 +208,16 @@ void put_ready(Worker& worker, Unit& unit) {
   else
     put_newest(worker, unit);
   notify(scope);
+}
+
+void put_own_into_pool(Worker& worker) {
+  const Scheduler& own = *worker.scheduler();
+  if ((worker.deque.looks_empty() && worker.inbox.looks_empty()) || own.pool_count() == 0) [[likely]]
+    return;
+  while (Unit* unit = next_local(worker)) {
+    Pool* pool = unit->pool.load(std::memory_order_acquire);
+    put_into_pool(&worker, *unit, pool != nullptr ? *pool : *own.pool(0));
+  }
 }
 
 Unit* next_in_batch(Worker& worker, Technique technique) {

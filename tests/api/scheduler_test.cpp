@@ -430,5 +430,109 @@ TEST_P(WaitingTest, ComesBackIntoAPoolOfOneProducer) {
   }
 }
 
+// A scheduler's own code is no unit: it used to crash in whatever asks for the calling unit.
+struct AsksAround {
+  weft_unit* waits = nullptr;
+  weft_mutex held = WEFT_MUTEX_INIT;
+  weft_mutex recursive = WEFT_MUTEX_INIT_KIND(WEFT_MUTEX_RECURSIVE);
+  weft_flag clear = WEFT_FLAG_INIT;
+  weft_key key{};
+  std::atomic<int> ran{0};
+  std::atomic<bool> asked{false};
+
+  void ask(weft_scheduler* scheduler) {
+    EXPECT_EQ(weft_unit_self(), nullptr);
+    EXPECT_EQ(weft_yield(), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_suspend(), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_sleep(1), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_yield_to(waits), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_unit_join(waits), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_unit_timed_join(waits, 1000), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_mutex_lock(&held), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_flag_timed_wait(&clear, 1000), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_mutex_try_lock(&held), WEFT_ERR_BUSY);
+    EXPECT_EQ(weft_mutex_lock(&recursive), WEFT_OK);
+    EXPECT_EQ(weft_mutex_lock(&recursive), WEFT_OK);
+    EXPECT_EQ(weft_mutex_unlock(&recursive), WEFT_OK);
+    EXPECT_EQ(weft_mutex_unlock(&recursive), WEFT_OK);
+    void* value = nullptr;
+    EXPECT_EQ(weft_key_set(key, this), WEFT_ERR_STATE);
+    EXPECT_EQ(weft_key_get(key, &value), WEFT_ERR_STATE);
+    EXPECT_EQ(weft_finalize(), WEFT_ERR_STATE);
+    weft_cancel_point();
+    for (const weft_technique technique : all_techniques) {
+      weft_pool* pool = nullptr;
+      EXPECT_EQ(weft_scheduler_pool(scheduler, 0, &pool), WEFT_OK);
+      const weft_unit_attr attr = with(technique, pool);
+      EXPECT_EQ(weft_unit_create([](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &ran, &attr, nullptr),
+                WEFT_OK);
+    }
+    EXPECT_EQ(weft_resume(waits), WEFT_OK);
+    asked = true;
+  }
+};
+
+TEST_F(SchedulerTest, ItsOwnCodeCannotWait) {
+  AsksAround around;
+  ASSERT_EQ(weft_key_create(nullptr, &around.key), WEFT_OK);
+  ASSERT_EQ(weft_mutex_lock(&around.held), WEFT_OK);
+  const auto run = [](weft_scheduler* scheduler, void* data) {
+    auto& asks = *static_cast<AsksAround*>(data);
+    if (!asks.asked) asks.ask(scheduler);
+    run_pools(scheduler, nullptr);
+  };
+  Jobs jobs;
+  weft_unit* waits = jobs.start(WEFT_ROC_L, [] { EXPECT_EQ(weft_suspend(), WEFT_OK); });
+  ASSERT_TRUE(eventually([&] { return weft_unit_state(waits) == WEFT_SUSPENDED; }));
+  around.waits = waits;
+  {
+    OwnWorker worker(run, &around, true, {make_pool()});
+    jobs.join();
+    ASSERT_TRUE(eventually([&] { return around.ran == 13; }));
+  }
+  around.asked = false;
+  weft_unit* again = jobs.start(WEFT_ROC_L, [] { EXPECT_EQ(weft_suspend(), WEFT_OK); });
+  ASSERT_TRUE(eventually([&] { return weft_unit_state(again) == WEFT_SUSPENDED; }));
+  around.waits = again;
+  {
+    OwnScheduler own(run, &around, true, {make_pool()});
+    jobs.join();
+    ASSERT_TRUE(eventually([&] { return around.ran == 26; }));
+  }
+  EXPECT_EQ(weft_mutex_unlock(&around.held), WEFT_OK);
+  EXPECT_EQ(weft_key_delete(around.key), WEFT_OK);
+}
+
+// What lay at a worker was lost to everybody while it had a scheduler of the user's own, which looks only into its
+// pools.
+TEST_F(SchedulerTest, OneOfTheUsersOwnRunsWhatLiesAtItsWorker) {
+  for (const bool with_pool : {true, false}) {
+    Jobs jobs;
+    std::atomic<int> ran{0};
+    weft_unit* waits = jobs.start(WEFT_ROC_L, [&ran] {
+      EXPECT_EQ(weft_suspend(), WEFT_OK);
+      weft_yield();
+      ++ran;
+    });
+    ASSERT_TRUE(eventually([&] { return weft_unit_state(waits) == WEFT_SUSPENDED; }));
+    for (int i = 0; i < 10; ++i) jobs.start(WEFT_AUTO, [&ran] { ++ran; });
+    const auto run = [](weft_scheduler* scheduler, void*) {
+      weft_resume(weft_unit_self());  // nobody: refused
+      run_pools(scheduler, nullptr);
+    };
+    const OwnScheduler own(run, nullptr, true,
+                           with_pool ? std::vector<weft_pool*>{make_pool()} : std::vector<weft_pool*>{});
+    EXPECT_EQ(weft_resume(waits), WEFT_OK);
+    if (with_pool) {
+      jobs.join();
+      EXPECT_EQ(ran, 11);
+    } else {
+      EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), nullptr), WEFT_OK);
+      jobs.join();
+      EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), own.get()), WEFT_OK);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/create.h"
+#include "core/find.h"
 #include "core/own_scheduler.h"
 #include "support.h"
 
@@ -65,7 +66,7 @@ class At {
     over_ = true;
     thread_.join();
   }
-  const core::Worker& worker() const { return *worker_; }
+  core::Worker& worker() const { return *worker_; }
 
  private:
   std::atomic<bool> over_{false};
@@ -126,6 +127,40 @@ TEST_F(DistanceTest, IsFollowedByThieves) {
     schedulers[index]->destroy();
   }
   for (core::Pool* pool : pools) pool->destroy();
+}
+
+// The same under weft's default scheduler: the victims' own units.
+TEST_F(DistanceTest, IsFollowedByThievesWithoutAScheduler) {
+  core::Worker& thief = core::worker_here();
+  constexpr int cpus[] = {9, 4, 1, 2, 12, 6, -1, 3};
+  const std::vector<unsigned> in_order = {0, 2, 2, 3, 3, 5, 5, 5};
+  std::vector<std::unique_ptr<At>> workers;
+  for (const int cpu : cpus) workers.push_back(std::make_unique<At>(cpu));
+  nap(std::chrono::milliseconds(10));  // workers of weft that still look for work are asleep then
+  const auto steal_all = [&] {
+    std::vector<core::WholeUnit> units(std::size(cpus));
+    std::vector<unsigned> distances;
+    for (std::size_t index = 0; index < units.size(); ++index) {
+      units[index].details.priority = cpus[index];
+      workers[index]->worker().inbox.put(&units[index]);
+    }
+    for (std::size_t index = 0; index < units.size(); ++index) {
+      const core::Found found = core::search(thief);
+      if (found.unit != nullptr) distances.push_back(os::distance(0, details(*found.unit).priority));
+    }
+    EXPECT_FALSE(core::search(thief));
+    return distances;
+  };
+  thief.cpu = 0;
+  for (int round = 0; round < 20; ++round) EXPECT_EQ(steal_all(), in_order);
+  thief.cpu = -1;
+  bool some_other_order = false;
+  for (int round = 0; round < 50; ++round) {
+    const std::vector<unsigned> distances = steal_all();
+    EXPECT_EQ(distances.size(), std::size(cpus));
+    some_other_order = some_other_order || distances.front() != 0;
+  }
+  EXPECT_TRUE(some_other_order);
 }
 
 }  // namespace
