@@ -103,8 +103,8 @@ typedef struct weft_barrier {
 
 /* For so many parties, round after round. ARGUMENT: 0. */
 WEFT_API int weft_barrier_init(weft_barrier* barrier, uint32_t parties);
-/* Frees what it has allocated when its parties came from several workers; it can be used again. BUSY: some have arrived,
- * and wait for the others. */
+/* Frees what it has allocated when its parties came from several workers; it can be used again. BUSY: some have
+ * arrived, and wait for the others. */
 WEFT_API int weft_barrier_destroy(weft_barrier* barrier);
 /* Waits until all parties have arrived. *last (unless NULL) is 1 for exactly one of them, and 0 for the others.
  * STACKLESS: others have to arrive yet; the caller has not. Table 2; ABT_barrier, pthread_barrier_wait of POSIX. */

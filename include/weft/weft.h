@@ -6,9 +6,11 @@
  * Conventions. Functions that can fail return 0 (WEFT_OK) or one of enum weft_error; what they hand back is
  * written only on success. "Any caller" means units and threads of the program (roots) alike; a thread
  * becomes a root with its first call; without memory for that the process ends with a line (weft_init() returns
- * MEMORY instead). So it does without memory for a stack that is bound when a unit starts. Times are in nanoseconds,
- * sizes in bytes. Sources: [D] is S. Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for
- * High Performance Computing". Synchronisation objects stand in weft/sync.h, which this file includes. */
+ * MEMORY instead). So it does without memory for a stack that is bound when a unit starts. Where nothing is said of
+ * callers, any may call it, and it does not wait. NULL where an object is expected, or where something shall be
+ * written: ARGUMENT, which is not repeated below. Times are in nanoseconds, sizes in bytes. Sources: [D] is S.
+ * Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance Computing".
+ * Synchronisation objects stand in weft/sync.h, which this file includes. */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
@@ -115,19 +117,23 @@ typedef struct weft_unit_attr {
   size_t stack_size;          /* of the stack; 0: WEFT_STACKSIZE, or the system's default for threads */
   void* stack;                /* the caller's own memory of stack_size bytes; NULL: weft's, with a guard page */
   weft_pool* pool;            /* NULL: the first of the calling worker's scheduler, or the worker's own deque */
+  weft_worker* worker;        /* it goes there: into the first pool of that one's scheduler; or, with weft's default,
+                               * behind what waits there, and another that has nothing may take it. NULL: no matter */
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
   const char* name;           /* not copied; for messages and debuggers */
   weft_preemption preemption; /* WEFT_PREEMPT_NONE; the others: UNSUPPORTED */
 } weft_unit_attr;
 #define WEFT_UNIT_ATTR_INIT \
-  { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE }
+  { WEFT_AUTO, 0, NULL, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE }
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
  * instead, and the caller waits in its own pool (a root, a stackless unit and one with WEFT_OWN_TLS wait for the
  * child's end, or its first wait). `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees
- * itself. Any caller. Errors: ARGUMENT, MEMORY, SCHEDULER (SS, SS-L, SC for a worker whose scheduler is not stateless),
- * STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED (preemption). [D] 3.2, Fig. 3.2. */
+ * itself. Any caller. Errors: ARGUMENT (also a pool and a worker, or a child-first technique and a worker), MEMORY,
+ * SCHEDULER (SS, SS-L, SC for a worker whose scheduler is not stateless), STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED
+ * (preemption), STATE (the worker has ended), ACCESS (the worker's first pool is PRIV, and not the caller's). [D] 3.2,
+ * Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
 /* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. */
@@ -138,6 +144,7 @@ WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* con
  * (ARGUMENT), and but a stackless unit (STACKLESS). Any number may join the same one. A unit in a PRIV pool is
  * joined on the worker that created it (ACCESS). */
 WEFT_API int weft_unit_join(weft_unit* unit);
+/* One after the other; the first error ends it: those before are done. ARGUMENT: one is NULL. */
 WEFT_API int weft_unit_join_many(size_t count, weft_unit* const* units);
 /* TIMEOUT: it is not done in time, and can be joined, freed or detached as before. Limits of time as in weft/sync.h: 0
  * never waits, WEFT_FOREVER is no limit. A root that runs a unit meanwhile comes back when that waits, yields or
@@ -145,15 +152,17 @@ WEFT_API int weft_unit_join_many(size_t count, weft_unit* const* units);
  * already does no harm. */
 WEFT_API int weft_unit_timed_join(weft_unit* unit, uint64_t nanoseconds);
 
-/* Waits until the unit is done, and frees it. */
+/* Waits until the unit is done, and frees it. Errors: of weft_unit_join(), without which nobody frees it. */
 WEFT_API int weft_unit_free(weft_unit* unit);
+/* One after the other; the first error ends it: those before are freed. */
 WEFT_API int weft_unit_free_many(size_t count, weft_unit* const* units);
 
-/* Nobody will join the unit: it frees itself when it is done. The handle must not be used afterwards. */
+/* Nobody will join the unit: it frees itself when it is done. The handle must not be used afterwards. STATE: somebody
+ * joins it already. */
 WEFT_API int weft_unit_detach(weft_unit* unit);
 
-/* Runs a unit that is done once more, with its descriptor, pool and attributes: join-revive ([C] Table 2). STATE: it
- * is not done. */
+/* Runs a unit that is done once more, with its descriptor, pool and attributes (but `worker`): join-revive ([C] Table
+ * 2). STATE: it is not done. */
 WEFT_API int weft_unit_revive(weft_unit* unit, void (*entry)(void*), void* argument);
 
 /* The calling unit; NULL in a root, and in a scheduler's own code. */
@@ -192,12 +201,14 @@ WEFT_API int weft_resume_to(weft_unit* unit);
  * with a limit does (weft/sync.h). */
 WEFT_API int weft_sleep(uint64_t nanoseconds);
 
-/* From its next scheduling point on the unit belongs to `pool`. */
+/* From its next scheduling point on the unit belongs to `pool`; NULL: to none, but to the worker where it becomes
+ * ready. One that waits in a pool stays there until it has run. [C] Table 2; ABT_thread_migrate_to_pool. */
 WEFT_API int weft_unit_migrate(weft_unit* unit, weft_pool* pool);
 
 /* What is known about a unit. Any caller; of a unit that runs, it is a picture of the past. */
 WEFT_API weft_state weft_unit_state(const weft_unit* unit);
 WEFT_API const char* weft_unit_name(const weft_unit* unit); /* "" if it has none */
+/* Not copied: it must live as long as the unit, or until it has another. */
 WEFT_API int weft_unit_set_name(weft_unit* unit, const char* name);
 WEFT_API weft_technique
 weft_unit_technique(const weft_unit* unit); /* WEFT_AUTO until it starts: then what was chosen */
@@ -220,16 +231,21 @@ WEFT_API int weft_auto_choice(void (*entry)(void*), weft_choice* choice);
 WEFT_API const char* weft_technique_name(weft_technique technique);
 
 /* Unit-local keys: a value per unit (and per root), with a destructor that runs, when the unit ends, for each value
- * that is not NULL. At most WEFT_KEYS_MAX keys: LIMIT. */
+ * that is not NULL; it may do whatever the unit may, also set values, which are destroyed in turn, up to three times.
+ * As pthread_key_create of POSIX; ABT_key. */
 typedef struct weft_key {
   uint32_t index;
   uint32_t generation;
 } weft_key;
 #define WEFT_KEYS_MAX 256
+/* `destructor` may be NULL. LIMIT: there are WEFT_KEYS_MAX keys. */
 WEFT_API int weft_key_create(void (*destructor)(void*), weft_key* key);
+/* Its values are forgotten, and not destroyed. ARGUMENT: there is no such key (any more). */
 WEFT_API int weft_key_delete(weft_key key);
-/* MEMORY: for the first values of a unit. */
+/* The caller's value. ARGUMENT: there is no such key; STATE: the caller is neither a unit nor a root. MEMORY: for the
+ * first values of a unit. */
 WEFT_API int weft_key_set(weft_key key, void* value);
+/* NULL if it has never set one. Errors but MEMORY as above. */
 WEFT_API int weft_key_get(weft_key key, void** value);
 
 /* ------------------------------------------------------------------ pools */
@@ -262,11 +278,13 @@ typedef struct weft_pool_functions {
 /* A pool. ARGUMENT: an access that the order does not know. MEMORY. Units are put into a pool without fail; where it
  * lacks memory to grow, they may come out of turn. */
 WEFT_API int weft_pool_create(weft_order order, weft_access access, weft_pool** pool);
+/* ARGUMENT: push, pop or size is NULL. MEMORY. */
 WEFT_API int weft_pool_create_custom(const weft_pool_functions* functions, void* data, weft_pool** pool);
 /* No scheduler may have it any more. STATE: it holds units. */
 WEFT_API int weft_pool_free(weft_pool* pool);
 
-/* For schedulers, and for pools within pools. Units that are pushed must be ready and in no pool. */
+/* For schedulers, and for pools within pools. Units that are pushed must be ready and in no pool, which nobody checks.
+ * A worker that sleeps and has the pool is woken. */
 WEFT_API int weft_pool_push(weft_pool* pool, weft_unit* unit);
 WEFT_API int weft_pool_push_many(weft_pool* pool, size_t count, weft_unit* const* units);
 /* EMPTY: there is nothing. */
@@ -275,6 +293,7 @@ WEFT_API int weft_pool_pop(weft_pool* pool, weft_unit** unit);
 WEFT_API int weft_pool_pop_many(weft_pool* pool, size_t most, weft_unit** units, size_t* count);
 /* Waits for a unit, in the kernel: for a scheduler that has nothing else to do. TIMEOUT. */
 WEFT_API int weft_pool_pop_wait(weft_pool* pool, uint64_t nanoseconds, weft_unit** unit);
+/* How many units are in it at this moment; 0 for NULL. */
 WEFT_API size_t weft_pool_size(const weft_pool* pool);
 
 /* ------------------------------------------------------------------ schedulers and workers */
@@ -288,7 +307,8 @@ typedef enum weft_scheduler_kind {
                      * installed; sleeps when there is nothing */
 } weft_scheduler_kind;
 
-/* A scheduler over some pools; a pool may stand in several. [D] 3.2, Fig. 3.2. */
+/* A scheduler over some pools; a pool may stand in several. ARGUMENT: no pool, one is NULL, or an unknown kind. MEMORY.
+ * [D] 3.2, Fig. 3.2. */
 WEFT_API int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_pool* const* pools,
                                    weft_scheduler** scheduler);
 /* One of the user's own: run(scheduler, data) loops over weft_pool_pop() and weft_unit_run() until
@@ -306,16 +326,21 @@ WEFT_API int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_
  * SS, SS-L and SC. */
 WEFT_API int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data, int stateless,
                                           size_t count, weft_pool* const* pools, weft_scheduler** scheduler);
+/* STATE: a worker has it, or it lies in a pool. */
 WEFT_API int weft_scheduler_free(weft_scheduler* scheduler);
+/* Whether the scheduler, which runs on the calling worker, has to return; not an error. 1 for NULL. */
 WEFT_API int weft_scheduler_stops(weft_scheduler* scheduler);
+/* ARGUMENT: it has no pool with that number. */
 WEFT_API int weft_scheduler_pool(weft_scheduler* scheduler, size_t index, weft_pool** pool);
 /* Runs a unit that was popped, until it waits, yields or ends. Schedulers only. */
 WEFT_API int weft_unit_run(weft_unit* unit);
-/* Puts the scheduler itself into `pool`, as a unit: it runs its pools until they are empty. [D] 3.2 (stackable). */
+/* Puts the scheduler itself into `pool`, as a unit: it runs its pools until they are empty. MEMORY. [D] 3.2
+ * (stackable). */
 WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
 
 /* A further worker, on a KLT of its own, with that scheduler. It lives until weft_worker_join(), which waits until its
- * scheduler's pools are empty. LIMIT: no thread can be had for it. */
+ * scheduler's pools are empty, in the kernel: the caller's worker runs nothing meanwhile. LIMIT: no thread can be had
+ * for it. STATE, of weft_worker_join(): it was not made so, has ended, or is the caller's. */
 WEFT_API int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker);
 WEFT_API int weft_worker_join(weft_worker* worker);
 /* The calling worker; a root is carried by one of its own. */
@@ -329,7 +354,8 @@ WEFT_API unsigned weft_worker_count(void);
  * process.
  */
 WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
-/* The worker goes on with another scheduler, from its next scheduling point on; NULL: with weft's default. */
+/* The worker, which is the caller's (else STATE), goes on with another scheduler, from its next scheduling point on;
+ * NULL: with weft's default. What lies in the pools of the former one stays there. */
 WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);
 
 /* ------------------------------------------------------------------ queries */

@@ -28,6 +28,26 @@ bool needs_stateless_scheduler(weft_technique technique) {
   return technique == WEFT_SS || technique == WEFT_SS_L || technique == WEFT_SC;
 }
 
+bool would_be_stateful(const core::Worker& caller, const weft_worker* chosen) {
+  if (chosen != nullptr) return core::has_stateful_scheduler(*api::worker_of(chosen));
+  return caller.scheduler() != nullptr && !caller.scheduler()->stateless();
+}
+
+// The unit goes to a worker of the caller's choice.
+int choose_worker(const core::Worker& caller, const weft_unit_attr& attr, core::Wish& wish) {
+  if (attr.pool != nullptr || core::is_child_first(static_cast<core::Technique>(attr.technique)))
+    return WEFT_ERR_ARGUMENT;
+  core::Worker& chosen = *api::worker_of(attr.worker);
+  if (chosen.use.load(std::memory_order_relaxed) == core::WorkerUse::none) return WEFT_ERR_STATE;
+  wish.pool = core::first_pool_of(chosen);
+  if (wish.pool == nullptr) {
+    wish.worker = &chosen;
+    return WEFT_OK;
+  }
+  const bool is_foreign = wish.pool->access() == core::Access::priv && &chosen != &caller;
+  return is_foreign ? WEFT_ERR_ACCESS : WEFT_OK;
+}
+
 // What only few attributes ask for; an error if they contradict each other.
 int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr, core::Wish& wish) {
   if (attr.technique < WEFT_AUTO || attr.technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
@@ -37,8 +57,9 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
   if (attr.preemption != WEFT_PREEMPT_NONE) return WEFT_ERR_UNSUPPORTED;
   // They run on the stacks of schedulers, which are all of one size.
   if (attr.technique == WEFT_SC && (attr.stack_size != 0 || attr.stack != nullptr)) return WEFT_ERR_ARGUMENT;
-  if (needs_stateless_scheduler(attr.technique) && worker.scheduler() != nullptr && !worker.scheduler()->stateless())
-    return WEFT_ERR_SCHEDULER;
+  if (needs_stateless_scheduler(attr.technique) && would_be_stateful(worker, attr.worker)) return WEFT_ERR_SCHEDULER;
+  if (attr.worker != nullptr)
+    if (const int error = choose_worker(worker, attr, wish); error != WEFT_OK) return error;
   if ((attr.flags & WEFT_OWN_TLS) != 0) wish.flags |= core::UnitFlag::wants_identity;
   if (attr.stack != nullptr) {
     if (attr.stack_size < smallest_own_stack) return WEFT_ERR_ARGUMENT;
@@ -59,6 +80,7 @@ constexpr unsigned simple_techniques =
 
 inline bool is_simple(const weft_unit_attr& attr) {
   const std::uintptr_t rare = reinterpret_cast<std::uintptr_t>(attr.stack) |
+                              reinterpret_cast<std::uintptr_t>(attr.worker) |
                               reinterpret_cast<std::uintptr_t>(attr.name) | attr.flags |
                               static_cast<unsigned>(attr.priority) | static_cast<unsigned>(attr.preemption);
   return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E &&
@@ -128,7 +150,9 @@ namespace {
   core::Unit* made = core::make_unit(worker, entry, argument, wish);
   if (made == nullptr) return WEFT_ERR_MEMORY;
   if (unit != nullptr) *unit = handle_of(made);
-  return launch_and_succeed(worker, *made);
+  if (wish.worker == nullptr) return launch_and_succeed(worker, *made);
+  core::launch_at(*wish.worker, made);
+  return WEFT_OK;
 }
 
 }  // namespace
@@ -186,7 +210,10 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
   }
   if (units != nullptr)
     for (core::Unit* unit = first; unit != nullptr; unit = unit->next) *units++ = handle_of(unit);
-  core::launch_all(worker, first, last, count);
+  if (wish.worker != nullptr)
+    core::launch_at(*wish.worker, first);
+  else
+    core::launch_all(worker, first, last, count);
   return WEFT_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "arch/context.h"
 #include "core/extras.h"
+#include "core/idle.h"
 #include "core/own_scheduler.h"
 #include "core/parking_lot.h"
 #include "core/sanitizer.h"
@@ -70,6 +71,17 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
     }
     notify();
   }
+}
+
+void launch_at(Worker& place, Unit* first) {
+  while (first != nullptr) {
+    Unit* next = first->next;
+    place.inbox.put(first);
+    first = next;
+  }
+  os::light_fence();
+  wake(place);
+  notify();
 }
 
 namespace {

@@ -38,6 +38,7 @@ struct Wish {
   std::uint16_t flags = UnitFlag::free_standing;  // and UnitFlag::wants_identity, detached, chosen, own_memory
   bool needs_fitting = false;                     // one of those that follow says something, or the stack comes first
   Pool* pool = nullptr;
+  Worker* worker = nullptr;  // that it goes to, where there is no pool
   void* stack = nullptr;
   std::size_t stack_size = 0;  // of `stack`
   int priority = 0;
@@ -84,6 +85,8 @@ inline Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, con
 void launch(Worker& worker, Unit& unit);
 /// The same for a chain of `count`, linked by Unit::next, that all belong to the same pool.
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count);
+/// The same, on that worker, behind what waits there; others may take them.
+void launch_at(Worker& place, Unit* first);
 
 /// Gives back what only few units have: a stack of their own, something to say in the second cache line.
 void strip(Worker& worker, Unit& unit);

@@ -138,6 +138,19 @@ bool has_custom_scheduler(const Worker& worker) {
   return ask_scheduler(worker, [](const Scheduler& scheduler) { return scheduler.is_custom(); });
 }
 
+bool has_stateful_scheduler(const Worker& worker) {
+  return ask_scheduler(worker, [](const Scheduler& scheduler) { return !scheduler.stateless(); });
+}
+
+Pool* first_pool_of(const Worker& worker) {
+  Pool* pool = nullptr;
+  ask_scheduler(worker, [&pool](const Scheduler& scheduler) {
+    if (scheduler.pool_count() != 0) pool = scheduler.pool(0);
+    return true;
+  });
+  return pool;
+}
+
 bool scheduler_stops(const Worker& worker) {
   if (is_over(worker)) return true;
   // Whoever joins the worker waits for what is in its pools.

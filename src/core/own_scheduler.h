@@ -70,6 +70,10 @@ bool scheduler_stops(const Worker& worker);
 
 /// Of any worker.
 bool has_custom_scheduler(const Worker& worker);
+bool has_stateful_scheduler(const Worker& worker);
+
+/// The first pool of any worker's scheduler; nullptr: it has weft's default, or one without pools.
+Pool* first_pool_of(const Worker& worker);
 
 /// In a forked child.
 void reset_scheduler_lookers();

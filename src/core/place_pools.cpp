@@ -74,9 +74,8 @@ Unit* next_placed(Worker& worker) {
 namespace {
 
 bool takes_from_all(const Worker& worker) {
-  return place_pools.count != 0 &&
-         (worker.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 ||
-          place_pools.open_for_good.load(std::memory_order_relaxed));
+  return place_pools.count != 0 && (worker.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 ||
+                                    place_pools.open_for_good.load(std::memory_order_relaxed));
 }
 
 }  // namespace

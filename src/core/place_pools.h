@@ -1,11 +1,11 @@
 // Place pools (dissertation, Fig. 4.6): where ready units wait that must run at one place, a set of CPUs.
 //
-// A placed unit (UnitFlag::placed) has the pool of its place as its own (Unit::pool): wherever it becomes ready, it goes
-// there, and only the workers that attend that pool take it. So it stays at its place and no KLT has to move. Each
+// A placed unit (UnitFlag::placed) has the pool of its place as its own (Unit::pool): wherever it becomes ready, it
+// goes there, and only the workers that attend that pool take it. So it stays at its place and no KLT has to move. Each
 // worker attends one pool, in turn, a root that of the first place; there are at most as many pools as
 // workers, so none is without. Places that share a pool share its workers, whose KLT is bound anew from one unit to the
-// next (Hooks::take_place); so it is for the few who take from every pool: a spare worker, which stands in for one that sleeps
-// in the kernel, and everybody while a root has stepped aside, which may be the only one that attends its pool.
+// next (Hooks::take_place); so it is for the few who take from every pool: a spare worker, which stands in for one that
+// sleeps in the kernel, and everybody while a root has stepped aside, which may be the only one that attends its pool.
 //
 // Nobody who places nothing pays for it: what is asked on the way of every unit is a pointer of the worker that is
 // nullptr then.

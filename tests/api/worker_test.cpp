@@ -296,5 +296,91 @@ TEST_F(WorkerTest, ARootLeavesUnitsToOthers) {
   }
 }
 
+// ---------------------------------------------------------------- units for a worker
+
+weft_unit_attr at(weft_worker* worker, weft_technique technique = WEFT_AUTO) {
+  weft_unit_attr attr = with(technique);
+  attr.worker = worker;
+  return attr;
+}
+
+class AtWorkerTest : public TechniqueTest {};
+
+TEST_P(AtWorkerTest, AUnitGoesToTheFirstPoolOfItsScheduler) {
+  const OwnWorker worker(WEFT_BASIC_WAIT, {make_pool(), make_pool(WEFT_LIFO)});
+  const weft_unit_attr attr = at(worker.get(), GetParam());
+  std::atomic<int> ran{0};
+  Jobs jobs;
+  if (child_first(GetParam())) {
+    weft_unit* unit = nullptr;
+    EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT) << "it begins here";
+    return;
+  }
+  const auto body = [&] {
+    EXPECT_EQ(weft_worker_self(), worker.get());
+    pause_if_possible(GetParam());
+    EXPECT_EQ(weft_worker_self(), worker.get());
+    ++ran;
+  };
+  for (int i = 0; i < 20; ++i) jobs.start(attr, body);
+  std::vector<void*> kept(20, jobs.keep(body));
+  std::vector<weft_unit*> units(20);
+  EXPECT_EQ(weft_unit_create_many(20, Jobs::run, kept.data(), &attr, units.data()), WEFT_OK);
+  EXPECT_EQ(weft_unit_free_many(20, units.data()), WEFT_OK);
+  jobs.join();
+  EXPECT_EQ(ran, 40);
+}
+
+TEST_P(AtWorkerTest, AUnitGoesToOneWithWeftsScheduler) {
+  if (child_first(GetParam())) return;
+  std::atomic<int> ran{0};
+  Jobs jobs;
+  weft_worker* const self = weft_worker_self();
+  std::thread([&] {  // not the worker's own KLT
+    const weft_unit_attr attr = at(self, GetParam());
+    for (int i = 0; i < 20; ++i) jobs.start(attr, [&ran] { ++ran; });
+  })
+      .join();
+  jobs.join();
+  EXPECT_EQ(ran, 20);
+}
+
+WEFT_INSTANTIATE_TECHNIQUES(AtWorkerTest);
+
+TEST_F(WorkerTest, AUnitForAWorkerThatCannotHaveIt) {
+  const auto nothing = [](void*) {};
+  weft_unit* unit = nullptr;
+  weft_pool* pool = make_pool();
+  weft_unit_attr attr = at(weft_worker_self());
+  attr.pool = pool;
+  EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT) << "a pool and a worker";
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  {
+    const OwnWorker worker(run_pools, nullptr, false, {make_pool()});
+    for (const weft_technique technique : {WEFT_SS, WEFT_SS_L, WEFT_SC}) {
+      attr = at(worker.get(), technique);
+      EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_SCHEDULER) << "it is stateful";
+      EXPECT_EQ(weft_unit_create_many(1, nothing, nullptr, &attr, &unit), WEFT_ERR_SCHEDULER);
+    }
+  }
+  {
+    const OwnWorker worker(WEFT_BASIC_WAIT, {make_pool(WEFT_FIFO, WEFT_PRIV)});
+    attr = at(worker.get());
+    EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_ACCESS);
+  }
+  {
+    const OwnScheduler own(WEFT_BASIC, {make_pool(WEFT_FIFO, WEFT_PRIV)});
+    attr = at(weft_worker_self());
+    EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_OK) << "its own";
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    unit = nullptr;
+  }
+  weft_worker* ended = nullptr;
+  std::thread([&ended] { ended = weft_worker_self(); }).join();
+  attr = at(ended);
+  EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_STATE);
+  EXPECT_EQ(unit, nullptr);
+}
+
 }  // namespace
 }  // namespace weft::test
