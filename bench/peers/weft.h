@@ -52,7 +52,8 @@ static inline void peer_main(void (*body)(void*), void* argument) {
     body(argument);
     return;
   }
-  const weft_unit_attr attr = {WEFT_FULL, MAIN_STACK, NULL, peer.attr.pool, 0, 0, "benchmark", WEFT_PREEMPT_NONE};
+  const weft_unit_attr attr = {
+      .technique = WEFT_FULL, .stack_size = MAIN_STACK, .pool = peer.attr.pool, .name = "benchmark"};
   weft_unit* unit;
   SUCCEED(weft_unit_create(body, argument, &attr, &unit));
   SUCCEED(weft_unit_free(unit));

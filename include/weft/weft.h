@@ -117,15 +117,15 @@ typedef struct weft_unit_attr {
   size_t stack_size;          /* of the stack; 0: WEFT_STACKSIZE, or the system's default for threads */
   void* stack;                /* the caller's own memory of stack_size bytes; NULL: weft's, with a guard page */
   weft_pool* pool;            /* NULL: the first of the calling worker's scheduler, or the worker's own deque */
-  weft_worker* worker;        /* it goes there: into the first pool of that one's scheduler; or, with weft's default,
-                               * behind what waits there, and another that has nothing may take it. NULL: no matter */
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
   const char* name;           /* not copied; for messages and debuggers */
   weft_preemption preemption; /* WEFT_PREEMPT_NONE; the others: UNSUPPORTED */
+  weft_worker* worker;        /* it goes there: into the first pool of that one's scheduler; or, with weft's default,
+                               * behind what waits there, and another that has nothing may take it. NULL: no matter */
 } weft_unit_attr;
 #define WEFT_UNIT_ATTR_INIT \
-  { WEFT_AUTO, 0, NULL, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE }
+  { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE, NULL }
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
  * instead, and the caller waits in its own pool (a root, a stackless unit and one with WEFT_OWN_TLS wait for the

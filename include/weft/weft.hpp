@@ -384,13 +384,13 @@ struct Attributes {
   std::size_t stack_size = 0;
   void* stack = nullptr;
   weft_pool* pool = nullptr;
-  weft_worker* worker = nullptr;
   int priority = 0;
   unsigned flags = 0;
   const char* name = nullptr;
   weft_preemption preemption = WEFT_PREEMPT_NONE;
+  weft_worker* worker = nullptr;
 
-  weft_unit_attr get() const { return {technique, stack_size, stack, pool, worker, priority, flags, name, preemption}; }
+  weft_unit_attr get() const { return {technique, stack_size, stack, pool, priority, flags, name, preemption, worker}; }
 };
 static_assert(sizeof(Attributes) == sizeof(weft_unit_attr));
 
