@@ -32,7 +32,7 @@ Scheduler::Scheduler(SchedulerKind kind, std::size_t count, Pool* const* pools, 
 
 Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
                              bool stateless) {
-  void* memory = std::malloc(sizeof(Scheduler) + count * sizeof *pools);
+  void* memory = std::malloc(sizeof(Scheduler) + count * sizeof(void*));
   if (memory == nullptr) return nullptr;
   return new (memory) Scheduler(kind, count, pools, function, data, stateless);
 }

@@ -129,7 +129,7 @@ struct alignas(1U << 16U) Slab {
   Slab* older = nullptr;
 };
 
-static_assert(sizeof(UnitDetails) == 32 && sizeof(Slab) == alignof(Slab));
+static_assert(sizeof(UnitDetails) == 32 && sizeof(Slab) == std::size_t{1} << 16U);
 
 inline bool has_flag(const Unit& unit, UnitFlag flag) {
   return (unit.flags.load(std::memory_order_relaxed) & flag) != 0;
