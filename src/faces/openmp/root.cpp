@@ -74,19 +74,26 @@ bool release_tasks(Team& team) {
 
 }  // namespace
 
+void end_seats(core::Worker& worker) {
+  Root* root = cache_of(worker).root;
+  if (root == nullptr) return;
+  for (unsigned number = 1; number < root->seats.count; ++number)
+    if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
+      core::end_identity(worker, identity);
+  std::free(root->seats.identities);
+  root->seats = Seats{};
+}
+
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
   worker.root_unit.details.face = nullptr;
   worker.root_unit.scope = nullptr;
   if (cache == nullptr || cache->root == nullptr) return;
+  // The threads end with their root: destructors of their thread-local objects run.
+  end_seats(worker);
   Root* root = cache->root;
   cache->root = nullptr;
   cache->bound_klt = 0;
-  // The threads end with their root: destructors of their thread-local objects run.
-  for (unsigned number = 1; number < root->seats.count; ++number)
-    if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
-      core::end_identity(worker, identity);
-  std::free(root->seats.identities);
   if (!release_tasks(root->team)) return;  // the fulfilment of an event is still to come
   std::free(root);
 }

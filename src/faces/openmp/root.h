@@ -63,6 +63,9 @@ inline WorkerCache& cache_of(core::Worker& worker) {
   return worker.face != nullptr ? *static_cast<WorkerCache*>(worker.face) : make_cache(worker);
 }
 
+/// Ends the threads that the worker's root has kept for its regions, and their threadprivate variables with them.
+void end_seats(core::Worker& worker);
+
 /// The seats of the worker's root for a team of `size`; nullptr where identities are switched off.
 Seats* seats_for(core::Worker& worker, unsigned size);
 
