@@ -16,7 +16,7 @@
 // that it may help.
 //
 // Identities (rung 3): the members of an outermost team have one each, kept by the root from region
-// to region, so that threadprivate variables persist. Members of inner teams run on the claimer's
+// to region, so that threadprivate variables persist; likewise those of the teams that an initial team opens. Members of inner teams run on the claimer's
 // free identity, and keep it if they suspend.
 #include <cstdlib>
 #include <new>
@@ -453,9 +453,9 @@ void end_cancelled(Team& team) {
   team.cancelled.store(false, std::memory_order_relaxed);
 }
 
-void keep_own_identity_while_members_run(core::Worker& worker, const Team& team) {
+void keep_own_identity_while_members_run(core::Worker& worker) {
   core::Unit& unit = *worker.current;
-  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr)
+  if (!core::is_root(unit) && details(unit).identity == nullptr)
     core::keep_identity(worker, unit);
 }
 
@@ -516,6 +516,8 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
     if (team->standing == Standing::outermost) {
       team->seats = seats_for(worker, size);
       worker.active.store(true, std::memory_order_relaxed);
+    } else if (outer.standing == Standing::initial) {
+      team->seats = seats_within(worker, outer, size);
     }
     team->pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
     clear_vacancies(*team, size);
@@ -582,7 +584,7 @@ namespace {
 void wait_for_members_and_tasks(Team& team, Member& master) {
   core::Worker& worker = *core::this_worker();
   if (team.share.left() != 0) {
-    keep_own_identity_while_members_run(worker, team);
+    keep_own_identity_while_members_run(worker);
     take_members(worker, team, true);
   }
   bool used_tasks = false;
@@ -655,7 +657,9 @@ void close_initial_team() {
   if (master.constructs != 0) team.workshares.reset();
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
-  if (!forked_inside) put_back(worker, team);
+  if (forked_inside) return;
+  leave_seats(worker, team);
+  put_back(worker, team);
 }
 
 bool keep_looking(const Team& team, unsigned round) {

@@ -10,7 +10,7 @@
 
 namespace weft::openmp {
 
-/// Identities of the members of a root's outermost teams, by number. They last as long as the root,
+/// Identities of the members of the teams that a root opens, or an initial team, by number. They last as long as that,
 /// so that threadprivate variables persist from region to region.
 struct Seats {
   os::Identity** identities = nullptr;
@@ -68,6 +68,10 @@ void end_seats(core::Worker& worker);
 
 /// The seats of the worker's root for a team of `size`; nullptr where identities are switched off.
 Seats* seats_for(core::Worker& worker, unsigned size);
+/// Those of an initial team.
+Seats* seats_within(core::Worker& worker, Team& initial, unsigned size);
+/// The initial team ends.
+void leave_seats(core::Worker& worker, Team& initial);
 
 // Hooks for the core.
 void root_ends(core::Worker& worker);
