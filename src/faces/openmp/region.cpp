@@ -157,8 +157,8 @@ void helper_done(Team& team, unsigned number) {
 // ---------------------------------------------------------------- running members
 
 void run_tasks_while_there_are_some(Member& member) {
-  unsigned mistakes = 0;
-  while (Task* task = find_task(member, nullptr, mistakes)) run_task(member, *task);
+  TaskSearch search;
+  while (Task* task = find_task(member, nullptr, search)) run_found(member, *task, search);
 }
 
 void member_entry(void* argument) {
