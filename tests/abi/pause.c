@@ -1,5 +1,5 @@
-/* omp_pause_resource: the threads go, those that hold threadprivate variables only with a hard pause; everything comes anew
- * with the next region. Not inside a region. */
+/* omp_pause_resource: the threads go, those that hold threadprivate variables only with a hard pause; everything comes
+ * anew with the next region. Not inside a region. */
 #include "check.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
-/* Threadprivate variables persist between the regions that one team of a league opens, and are not those of other teams. */
+/* Threadprivate variables persist between the regions that one team of a league opens, and are not those of other
+ * teams. */
 #include "check.h"
 
 static int own = 5;

@@ -16,8 +16,8 @@
 // that it may help.
 //
 // Identities (rung 3): the members of an outermost team have one each, kept by the root from region
-// to region, so that threadprivate variables persist; likewise those of the teams that an initial team opens. Members of inner teams run on the claimer's
-// free identity, and keep it if they suspend.
+// to region, so that threadprivate variables persist; likewise those of the teams that an initial team opens. Members
+// of inner teams run on the claimer's free identity, and keep it if they suspend.
 #include <cstdlib>
 #include <new>
 
@@ -455,8 +455,7 @@ void end_cancelled(Team& team) {
 
 void keep_own_identity_while_members_run(core::Worker& worker) {
   core::Unit& unit = *worker.current;
-  if (!core::is_root(unit) && details(unit).identity == nullptr)
-    core::keep_identity(worker, unit);
+  if (!core::is_root(unit) && details(unit).identity == nullptr) core::keep_identity(worker, unit);
 }
 
 }  // namespace
@@ -534,8 +533,8 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
 
 namespace {
 
-// Each into the pool of its place. A frame serves until its member is done, and nobody looks at it after that: so the team
-// can keep them.
+// Each into the pool of its place. A frame serves until its member is done, and nobody looks at it after that: so the
+// team can keep them.
 void push_members(Team& team) {
   if (team.placed_room < team.size) {
     std::free(team.placed_members);

@@ -25,11 +25,11 @@ namespace weft::openmp {
 
 struct Team;
 
-/// What a member knows while it waits, or what the wait knows in which its task runs: tasks that this one's wait may run
-/// are below those that the one around may run, so that what the one around found in vain is in vain here too. Without
-/// it, members that wait deep in a tree of tasks would each go through all that others have put aside.
+/// What a member knows while it waits, or what the wait knows in which its task runs: tasks that this one's wait may
+/// run are below those that the one around may run, so that what the one around found in vain is in vain here too.
+/// Without it, members that wait deep in a tree of tasks would each go through all that others have put aside.
 struct TaskSearch {
-  unsigned mistakes = 0;       // tasks stolen that it may not run
+  unsigned mistakes = 0;        // tasks stolen that it may not run
   std::uint64_t listed_to = 0;  // 1 more than TaskPool::listed before the list was gone through in vain; 0: it was not
 };
 

@@ -42,9 +42,9 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  Icv icv;                              // with which implicit tasks start
-  Taskgroup* group = nullptr;           // around the region, for its task reductions
-  Seats* seats = nullptr;               // identities that members keep from region to region; nullptr: they do not
+  Icv icv;                     // with which implicit tasks start
+  Taskgroup* group = nullptr;  // around the region, for its task reductions
+  Seats* seats = nullptr;      // identities that members keep from region to region; nullptr: they do not
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;
