@@ -21,6 +21,12 @@ os::Identity* take_shared() {
   return identity;
 }
 
+void share(os::Identity* identity) {
+  SpinGuard guard(shared_lock);
+  identity->next = shared_spares;
+  shared_spares = identity;
+}
+
 }  // namespace
 
 os::Identity* take_identity(Worker& worker) {
@@ -45,9 +51,7 @@ void give_identity(Worker& worker, os::Identity* identity) {
     ++worker.spare_count;
     return;
   }
-  SpinGuard guard(shared_lock);
-  identity->next = shared_spares;
-  shared_spares = identity;
+  share(identity);
 }
 
 void end_identity(Worker& worker, os::Identity* identity) {
@@ -55,6 +59,27 @@ void end_identity(Worker& worker, os::Identity* identity) {
     os::end_lender(identity);
   else
     give_identity(worker, identity);  // of a KLT that lives on
+}
+
+void end_or_share_identity(os::Identity* identity) {
+  if (identity->lent_by_sleeper)
+    os::end_lender(identity);
+  else
+    share(identity);
+}
+
+void end_shared_identities() {
+  os::Identity* chain = nullptr;
+  {
+    SpinGuard guard(shared_lock);
+    chain = shared_spares;
+    shared_spares = nullptr;
+  }
+  while (chain != nullptr) {
+    os::Identity* next = chain->next;
+    end_or_share_identity(chain);
+    chain = next;
+  }
 }
 
 bool ensure_own_identity(Worker& worker) {

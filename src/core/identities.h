@@ -36,6 +36,10 @@ void give_identity(Worker& worker, os::Identity* identity);
 
 /// An identity that nobody will use again: its KLT ends.
 void end_identity(Worker& worker, os::Identity* identity);
+/// The same for a free one; that of a KLT that lives on stays, for all.
+void end_or_share_identity(os::Identity* identity);
+/// For those that are shared.
+void end_shared_identities();
 
 /// Gives the worker an `own` identity if it has none (a root that runs its first foreign unit).
 /// False: none can be had, and `own` stays nullptr.

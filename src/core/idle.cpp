@@ -172,7 +172,8 @@ void rest(Worker& worker) {
   worker.parked.store(Parked::spare_rests, std::memory_order_release);
   os::heavy_fence();
   // Who left it something just now, and its CPU with it, may have seen it awake.
-  if ((any_work() || any_placed()) && fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare(worker);
+  const bool is_wanted = (any_work() || any_placed()) && fewer_awake_than_wanted(watchdog_counts_blocked());
+  if (is_wanted || worker.ends.load(std::memory_order_relaxed)) wake_spare(worker);
   while (worker.parked.load(std::memory_order_acquire) == Parked::spare_rests)
     os::futex_wait(worker.parked, Parked::spare_rests);
   worker.active.store(true, std::memory_order_relaxed);

@@ -300,6 +300,7 @@ bool start_another_klt() {
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
   if (worker != nullptr) worker->attended.store(pool_to_attend(started + 1), std::memory_order_release);
+  if (worker != nullptr) worker->life.store(1, std::memory_order_relaxed);
   const int error = worker != nullptr ? start_carrying(*worker, WorkerUse::of_weft) : ENOMEM;
   if (error == 0) return true;
   if (worker != nullptr) leave_slot(*worker);
@@ -327,12 +328,33 @@ Worker* start_worker(Scheduler* scheduler) {
   return nullptr;
 }
 
-void join_worker(Worker& worker) {
+namespace {
+
+void ask_to_end_and_wait(Worker& worker) {
   worker.ends.store(true, std::memory_order_seq_cst);
   os::heavy_fence();
-  wake(worker);
-  while (worker.life.load(std::memory_order_acquire) == 2) os::futex_wait(worker.life, 2);
+  if (!wake(worker)) wake_spare(worker);
+  while (const std::uint32_t life = worker.life.load(std::memory_order_acquire)) os::futex_wait(worker.life, life);
   worker.ends.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void end_klt(Worker& worker) {
+  ask_to_end_and_wait(worker);
+  // As before it was started.
+  if (worker.spare) {
+    worker.spare = false;
+    spares_made.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    runtime.sleepers.fetch_add(1, std::memory_order_relaxed);
+    runtime.started.fetch_sub(1, std::memory_order_relaxed);
+  }
+  leave_slot(worker);
+}
+
+void join_worker(Worker& worker) {
+  ask_to_end_and_wait(worker);
   if (Scheduler* scheduler = worker.scheduler(); scheduler != nullptr) scheduler->end_on(worker);
   worker.own_scheduler.store(nullptr, std::memory_order_relaxed);
   leave_slot(worker);
@@ -359,6 +381,8 @@ Worker* wake_spare() {
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
   worker->spare = true;
+  worker->attended.store(nullptr, std::memory_order_relaxed);
+  worker->life.store(1, std::memory_order_relaxed);
   worker->active.store(true, std::memory_order_relaxed);
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   if (start_carrying(*worker, WorkerUse::of_weft) == 0) return worker;

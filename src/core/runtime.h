@@ -72,6 +72,9 @@ unsigned configured_workers();
 /// Starts one more KLT if fewer run than are wanted. False if none was started.
 bool start_another_klt();
 
+/// Ends the KLT of a worker of weft's, once it finds nothing to run. See core/give_back.cpp.
+void end_klt(Worker& worker);
+
 /// A worker of the program's own, on a KLT of its own, with that scheduler; nullptr: none can be had.
 Worker* start_worker(Scheduler* scheduler);
 /// Waits until it has nothing left to do, and ends it and its KLT.

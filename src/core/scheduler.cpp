@@ -103,7 +103,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
   Searching searching(worker);
   if (counted_as_searcher) searching.adopt();
   while (!is_over(worker)) {
-    if (worker.spare && too_many_awake()) {
+    if (worker.spare && too_many_awake() && !worker.ends.load(std::memory_order_relaxed)) {
       searching.end();
       notify();  // what is left here, others take
       rest(worker);

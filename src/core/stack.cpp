@@ -53,13 +53,37 @@ struct StackCache::Depot {
 
 StackCache::Depot StackCache::depots[classes];
 
-StackCache::~StackCache() {
-  for (Shelf& shelf : shelves_)
-    for (Magazine* magazine : {shelf.loaded, shelf.other}) {
-      if (magazine == nullptr) continue;
-      for (unsigned index = 0; index < magazine->count; ++index) release(magazine->stacks[index]);
-      std::free(magazine);
+void StackCache::release(Magazine* magazine) {
+  if (magazine == nullptr) return;
+  for (unsigned index = 0; index < magazine->count; ++index) core::release(magazine->stacks[index]);
+  std::free(magazine);
+}
+
+void StackCache::release_all() {
+  for (Shelf& shelf : shelves_) {
+    release(shelf.loaded);
+    release(shelf.other);
+    shelf = Shelf{};
+  }
+}
+
+StackCache::~StackCache() { release_all(); }
+
+void StackCache::release_depots() {
+  for (Depot& depot : depots) {
+    Magazine* full = nullptr;
+    {
+      SpinGuard guard(depot.lock);
+      full = depot.full.load(std::memory_order_relaxed);
+      depot.full.store(nullptr, std::memory_order_relaxed);
+      depot.full_count = 0;
     }
+    while (full != nullptr) {
+      Magazine* next = full->next;
+      release(full);
+      full = next;
+    }
+  }
 }
 
 void panic_without_stack(std::size_t size) {
@@ -88,7 +112,7 @@ void StackCache::give_elsewhere(Stack* stack) {
   if (unload(shelf, stack->size_class))
     shelf.loaded->stacks[shelf.loaded->count++] = stack;
   else
-    release(stack);
+    core::release(stack);
 }
 
 // Loads a magazine that is not empty. False: there is none.

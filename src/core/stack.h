@@ -62,6 +62,10 @@ class StackCache {
     else
       give_elsewhere(stack);
   }
+  /// Unmaps what is free here.
+  void release_all();
+  /// Unmaps what is free for everybody.
+  static void release_depots();
   /// For a wish in bytes.
   static unsigned class_of(std::size_t wanted) {
     const unsigned size_class = static_cast<unsigned>(std::bit_width((wanted < smallest ? smallest : wanted) - 1));
@@ -85,6 +89,7 @@ class StackCache {
   static Depot depots[classes];
   Stack* take_elsewhere(unsigned size_class);
   void give_elsewhere(Stack* stack);
+  static void release(Magazine* magazine);
   static bool reload(Shelf& shelf, unsigned size_class);
   static bool unload(Shelf& shelf, unsigned size_class);
   friend void reset_shared_stacks();

@@ -30,7 +30,11 @@ def places(lines):
 
 
 def members(lines):
-    return [int(line.split(": place ")[1].split(",")[0]) for line in lines if line.startswith("plain ") and line[6].isdigit()]
+    return [
+        int(line.split(": place ")[1].split(",")[0])
+        for line in lines
+        if line.startswith("plain ") and line[6].isdigit()
+    ]
 
 
 def initial(lines):
@@ -81,33 +85,72 @@ def check_made_up():
     made_up([[2]], KMP_HW_SUBSET=":1c@1,1t", OMP_PLACES="threads")
     made_up([[4, 5], [6, 7]], KMP_HW_SUBSET="1s,*c@2", OMP_PLACES="cores")
     for bad in ("bogus", "1s,1s", "0c", "1c@", "1d", "1c,", "c", "1c@-1", ""):
-        made_up(pairs(range(0, 16, 2)), said="KMP_HW_SUBSET=" + bad + ": expected", KMP_HW_SUBSET=bad, OMP_PLACES="cores")
+        made_up(
+            pairs(range(0, 16, 2)), said="KMP_HW_SUBSET=" + bad + ": expected", KMP_HW_SUBSET=bad, OMP_PLACES="cores"
+        )
     for many in ("3s", "5c", "2t@1", "1c@4", "1s,*c@4"):
-        made_up(pairs(range(0, 16, 2)), said=f"KMP_HW_SUBSET={many}: there are not so many", KMP_HW_SUBSET=many, OMP_PLACES="cores")
+        made_up(
+            pairs(range(0, 16, 2)),
+            said=f"KMP_HW_SUBSET={many}: there are not so many",
+            KMP_HW_SUBSET=many,
+            OMP_PLACES="cores",
+        )
 
 
 def check_here():
     two = [[0], [1]]
-    check({"KMP_AFFINITY": "explicit,proclist=[1,0,{0,1}],verbose"}, [[1], [0], [0, 1]], [0, 1, 2, 0, 1], "{1},{0},{0:2}")
+    check(
+        {"KMP_AFFINITY": "explicit,proclist=[1,0,{0,1}],verbose"}, [[1], [0], [0, 1]], [0, 1, 2, 0, 1], "{1},{0},{0:2}"
+    )
     check({"KMP_AFFINITY": "explicit,proclist=[0,1999]"}, [[0]], None, "KMP_AFFINITY: of 2 places, 1 ")
     check({"KMP_AFFINITY": "nowarnings,explicit,proclist=[0,1999]"}, [[0]])
-    check({"KMP_AFFINITY": "none", "OMP_PLACES": "{0},{1}"}, [], None, "OMP_PLACES: not used, since KMP_AFFINITY is set")
+    check(
+        {"KMP_AFFINITY": "none", "OMP_PLACES": "{0},{1}"}, [], None, "OMP_PLACES: not used, since KMP_AFFINITY is set"
+    )
     both = {"KMP_AFFINITY": "proclist=[0,1]", "OMP_PROC_BIND": "false", "GOMP_CPU_AFFINITY": "1"}
     check(both, two, None, "OMP_PROC_BIND, GOMP_CPU_AFFINITY: not used, since KMP_AFFINITY is set")
     check({"KMP_AFFINITY": "verbose", "OMP_PLACES": "{0},{1}"}, two, None, "KMP_AFFINITY: the places are {0},{1}")
     check({"KMP_AFFINITY": "verbose"}, [], None, "KMP_AFFINITY: threads are not bound")
     check({"KMP_AFFINITY": "noverbose,respect,warnings", "OMP_PLACES": "{0},{1}"}, two)
-    for bad in ("bogus", "compact,scatter", "compact,1,2,3", "1,compact", "granularity=big,compact", "explicit", "compact,-1",
-                "proclist=[0", "proclist=[1-0]", "proclist=[{}]", "compact,", "proclist=[0:0]", "proclist=[2048]"):
+    for bad in (
+        "bogus",
+        "compact,scatter",
+        "compact,1,2,3",
+        "1,compact",
+        "granularity=big,compact",
+        "explicit",
+        "compact,-1",
+        "proclist=[0",
+        "proclist=[1-0]",
+        "proclist=[{}]",
+        "compact,",
+        "proclist=[0:0]",
+        "proclist=[2048]",
+    ):
         check({"KMP_AFFINITY": bad, "OMP_PLACES": "{0},{1}"}, two, None, f"KMP_AFFINITY={bad}: expected ")
 
 
 def compare_with_libomp(folder):
-    alike = [{"KMP_AFFINITY": words} for words in (
-        "compact", "scatter", "compact,0,1", "scatter,0,1", "compact,1,3", "granularity=socket,compact",
-        "noduplicates,granularity=socket,compact", "granularity=fine,compact,1,0", "explicit,proclist=[1,0,{0,1}]",
-        "proclist=[1,0],explicit", "explicit,proclist=[0-1,1-0:-1]", "norespect,compact")]
-    alike += [{"KMP_HW_SUBSET": words, "OMP_PLACES": "threads"} for words in ("1c", "1c@1", "1s,1c,1t", ":1t", "*s,1c@1")]
+    alike = [
+        {"KMP_AFFINITY": words}
+        for words in (
+            "compact",
+            "scatter",
+            "compact,0,1",
+            "scatter,0,1",
+            "compact,1,3",
+            "granularity=socket,compact",
+            "noduplicates,granularity=socket,compact",
+            "granularity=fine,compact,1,0",
+            "explicit,proclist=[1,0,{0,1}]",
+            "proclist=[1,0],explicit",
+            "explicit,proclist=[0-1,1-0:-1]",
+            "norespect,compact",
+        )
+    ]
+    alike += [
+        {"KMP_HW_SUBSET": words, "OMP_PLACES": "threads"} for words in ("1c", "1c@1", "1s,1c,1t", ":1t", "*s,1c@1")
+    ]
     for settings in alike:
         for threads in (1, 2, 3, 5, 8):
             theirs, _ = run(settings, threads, folder)

@@ -10,8 +10,8 @@ enum class LoopType : std::int32_t { u8, i8, u16, i16, u32, i32, u64, i64 };
 
 enum class LoopComparison : std::int32_t { at_most, at_least, not_equal, less, greater };
 
-/// One loop of a nest, as LLVM's compilers describe it: from lower + lower_factor * OUTER to upper + upper_factor * OUTER,
-/// where OUTER is the variable of loop `outer`. Of 32-bit types the low halves count.
+/// One loop of a nest, as LLVM's compilers describe it: from lower + lower_factor * OUTER to upper + upper_factor *
+/// OUTER, where OUTER is the variable of loop `outer`. Of 32-bit types the low halves count.
 struct LoopLevel {
   LoopType type;           // of the bounds: 32 or 64 bits
   LoopType variable_type;  // of the loop's own variable

@@ -16,8 +16,8 @@
 // that it may help.
 //
 // Identities (rung 3): the members of an outermost team have one each, kept by the root from region
-// to region, so that threadprivate variables persist. Members of inner teams run on the claimer's
-// free identity, and keep it if they suspend.
+// to region, so that threadprivate variables persist; likewise those of the teams that an initial team opens. Members
+// of inner teams run on the claimer's free identity, and keep it if they suspend.
 #include <cstdlib>
 #include <new>
 
@@ -157,8 +157,8 @@ void helper_done(Team& team, unsigned number) {
 // ---------------------------------------------------------------- running members
 
 void run_tasks_while_there_are_some(Member& member) {
-  unsigned mistakes = 0;
-  while (Task* task = find_task(member, nullptr, mistakes)) run_task(member, *task);
+  TaskSearch search;
+  while (Task* task = find_task(member, nullptr, search)) run_found(member, *task, search);
 }
 
 void member_entry(void* argument) {
@@ -453,10 +453,9 @@ void end_cancelled(Team& team) {
   team.cancelled.store(false, std::memory_order_relaxed);
 }
 
-void keep_own_identity_while_members_run(core::Worker& worker, const Team& team) {
+void keep_own_identity_while_members_run(core::Worker& worker) {
   core::Unit& unit = *worker.current;
-  if (!core::is_root(unit) && team.seats == nullptr && details(unit).identity == nullptr)
-    core::keep_identity(worker, unit);
+  if (!core::is_root(unit) && details(unit).identity == nullptr) core::keep_identity(worker, unit);
 }
 
 }  // namespace
@@ -516,6 +515,8 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
     if (team->standing == Standing::outermost) {
       team->seats = seats_for(worker, size);
       worker.active.store(true, std::memory_order_relaxed);
+    } else if (outer.standing == Standing::initial) {
+      team->seats = seats_within(worker, outer, size);
     }
     team->pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
     clear_vacancies(*team, size);
@@ -532,8 +533,8 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
 
 namespace {
 
-// Each into the pool of its place. A frame serves until its member is done, and nobody looks at it after that: so the team
-// can keep them.
+// Each into the pool of its place. A frame serves until its member is done, and nobody looks at it after that: so the
+// team can keep them.
 void push_members(Team& team) {
   if (team.placed_room < team.size) {
     std::free(team.placed_members);
@@ -582,7 +583,7 @@ namespace {
 void wait_for_members_and_tasks(Team& team, Member& master) {
   core::Worker& worker = *core::this_worker();
   if (team.share.left() != 0) {
-    keep_own_identity_while_members_run(worker, team);
+    keep_own_identity_while_members_run(worker);
     take_members(worker, team, true);
   }
   bool used_tasks = false;
@@ -655,7 +656,9 @@ void close_initial_team() {
   if (master.constructs != 0) team.workshares.reset();
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
-  if (!forked_inside) put_back(worker, team);
+  if (forked_inside) return;
+  leave_seats(worker, team);
+  put_back(worker, team);
 }
 
 bool keep_looking(const Team& team, unsigned round) {

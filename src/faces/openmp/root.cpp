@@ -47,11 +47,9 @@ WorkerCache& make_cache(core::Worker& worker) {
   return *cache;
 }
 
-Seats* seats_for(core::Worker& worker, unsigned size) {
-  if (!core::identities_enabled) return nullptr;
-  Root* root = cache_of(worker).root;
-  if (root == nullptr) return nullptr;
-  Seats& seats = root->seats;
+namespace {
+
+Seats* grow(core::Worker& worker, Seats& seats, unsigned size) {
   if (seats.count >= size) return &seats;
   auto grown = static_cast<os::Identity**>(std::realloc(seats.identities, size * sizeof(os::Identity*)));
   if (grown == nullptr) base::panic("no memory for a team of %u", size);
@@ -60,6 +58,30 @@ Seats* seats_for(core::Worker& worker, unsigned size) {
     grown[number] = number == 0 ? nullptr : core::take_identity(worker);
   seats.count = size;
   return &seats;
+}
+
+}  // namespace
+
+Seats* seats_for(core::Worker& worker, unsigned size) {
+  if (!core::identities_enabled) return nullptr;
+  Root* root = cache_of(worker).root;
+  return root != nullptr ? grow(worker, root->seats, size) : nullptr;
+}
+
+Seats* seats_within(core::Worker& worker, Team& initial, unsigned size) {
+  if (!core::identities_enabled) return nullptr;
+  if (initial.own_seats == nullptr) initial.own_seats = make_aligned<Seats>("a team");
+  return grow(worker, *initial.own_seats, size);
+}
+
+void leave_seats(core::Worker& worker, Team& initial) {
+  Seats* seats = initial.own_seats;
+  if (seats == nullptr) return;
+  initial.own_seats = nullptr;
+  for (unsigned number = 1; number < seats->count; ++number)
+    if (os::Identity* identity = seats->identities[number]; identity != nullptr) core::give_identity(worker, identity);
+  std::free(seats->identities);
+  std::free(seats);
 }
 
 namespace {
@@ -74,19 +96,26 @@ bool release_tasks(Team& team) {
 
 }  // namespace
 
+void end_seats(core::Worker& worker) {
+  Root* root = cache_of(worker).root;
+  if (root == nullptr) return;
+  for (unsigned number = 1; number < root->seats.count; ++number)
+    if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
+      core::end_identity(worker, identity);
+  std::free(root->seats.identities);
+  root->seats = Seats{};
+}
+
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
   worker.root_unit.details.face = nullptr;
   worker.root_unit.scope = nullptr;
   if (cache == nullptr || cache->root == nullptr) return;
+  // The threads end with their root: destructors of their thread-local objects run.
+  end_seats(worker);
   Root* root = cache->root;
   cache->root = nullptr;
   cache->bound_klt = 0;
-  // The threads end with their root: destructors of their thread-local objects run.
-  for (unsigned number = 1; number < root->seats.count; ++number)
-    if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
-      core::end_identity(worker, identity);
-  std::free(root->seats.identities);
   if (!release_tasks(root->team)) return;  // the fulfilment of an event is still to come
   std::free(root);
 }

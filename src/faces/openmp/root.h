@@ -10,7 +10,7 @@
 
 namespace weft::openmp {
 
-/// Identities of the members of a root's outermost teams, by number. They last as long as the root,
+/// Identities of the members of the teams that a root opens, or an initial team, by number. They last as long as that,
 /// so that threadprivate variables persist from region to region.
 struct Seats {
   os::Identity** identities = nullptr;
@@ -47,8 +47,8 @@ struct WorkerCache {
   RegionCounters counters;
   // Only where there are places.
   ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
-  unsigned bound_to = 0;  // the place where its KLT was bound last,
-  int bound_klt = 0;      // and which KLT that was
+  unsigned bound_to = 0;                         // the place where its KLT was bound last,
+  int bound_klt = 0;                             // and which KLT that was
 };
 
 /// The unit goes on as the member.
@@ -63,8 +63,15 @@ inline WorkerCache& cache_of(core::Worker& worker) {
   return worker.face != nullptr ? *static_cast<WorkerCache*>(worker.face) : make_cache(worker);
 }
 
+/// Ends the threads that the worker's root has kept for its regions, and their threadprivate variables with them.
+void end_seats(core::Worker& worker);
+
 /// The seats of the worker's root for a team of `size`; nullptr where identities are switched off.
 Seats* seats_for(core::Worker& worker, unsigned size);
+/// Those of an initial team.
+Seats* seats_within(core::Worker& worker, Team& initial, unsigned size);
+/// The initial team ends.
+void leave_seats(core::Worker& worker, Team& initial);
 
 // Hooks for the core.
 void root_ends(core::Worker& worker);

@@ -13,6 +13,7 @@
 #include "faces/openmp/league.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/placement.h"
+#include "faces/openmp/pause.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/target.h"
@@ -116,8 +117,7 @@ inline int in_explicit_task() { return this_member().task->explicit_; }
 
 // Resources and devices (sections 18.6 and 18.7).
 
-/// There is nothing to give back that the next region would not take again; idle workers use no CPU.
-inline int pause_resource_all(int kind) { return kind == 1 || kind == 2 ? 0 : -1; }
+inline int pause_resource_all(int kind) { return pause_host(kind) ? 0 : -1; }
 inline int pause_resource(int kind, int device) { return is_host_device(device) ? pause_resource_all(kind) : -1; }
 /// CPUs of the mask as it is now, cut by the quota: with more threads than that, some would wait.
 inline int get_num_procs() {

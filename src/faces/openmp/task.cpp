@@ -210,8 +210,8 @@ Task* move_off_stack(Task& task) {
 void run_those_put_off(Member& member) {
   if (member.task->parent != nullptr) return;
   if (!member.team->tasks.used.load(std::memory_order_relaxed)) return;
-  unsigned mistakes = 0;
-  while (Task* task = find_task(member, nullptr, mistakes)) run_task(member, *task);
+  TaskSearch search;
+  while (Task* task = find_task(member, nullptr, search)) run_found(member, *task, search);
 }
 
 // A task on the stack whose data has to be copied, or with an event.
@@ -410,9 +410,9 @@ void wait_for_dependences(Member& member, const DependenceList& depend, bool wai
 
 void yield_task(Member& member) {
   if (member.team->tasks.used.load(std::memory_order_acquire)) {
-    unsigned mistakes = 0;
-    if (Task* task = find_task(member, member.task, mistakes); task != nullptr) {
-      run_task(member, *task);
+    TaskSearch search = begin_search(member, member.task);
+    if (Task* task = find_task(member, member.task, search); task != nullptr) {
+      run_found(member, *task, search);
       return;
     }
   }

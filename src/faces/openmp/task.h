@@ -69,7 +69,9 @@ struct Task {
   DependenceTable* children_table = nullptr;  // of its children's addresses
   void (*function)(void*) = nullptr;
   void* data = nullptr;
-  Task* next = nullptr;      // in the priority queue
+  Task* next = nullptr;      // in the list of its priority (task_pool.h)
+  Task* previous = nullptr;  // likewise
+  std::uint64_t listed = 0;  // the number that it has there
   Task* moved_to = nullptr;  // of one on a stack: its descriptor now
   const void* key = this;    // what nestable locks know it by
   TaskCounter children{0};   // that are not complete

@@ -40,31 +40,38 @@ PriorityClass& class_of(TaskPool& pool, int priority) {
   return **link;
 }
 
-void put_by_priority(TaskPool& pool, Task& task) {
+// Returns the new TaskPool::listed.
+std::uint64_t put_by_priority(TaskPool& pool, Task& task) {
   core::SpinGuard guard(pool.priority_lock);
   PriorityClass& own = class_of(pool, task.priority);
+  task.listed = pool.listed.load(std::memory_order_relaxed) + 1;
   task.next = nullptr;
+  task.previous = own.last;
   (own.last != nullptr ? own.last->next : own.first) = &task;
   own.last = &task;
   pool.prioritised.fetch_add(1, std::memory_order_relaxed);
-  pool.listed.store(pool.listed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  pool.listed.store(task.listed, std::memory_order_release);
+  return task.listed;
 }
 
-Task* take_from_class(PriorityClass& own, const Task* only_below) {
-  Task* before = nullptr;
-  for (Task* task = own.first; task != nullptr; before = task, task = task->next) {
-    if (!may_run(task, only_below)) continue;
-    (before != nullptr ? before->next : own.first) = task->next;
-    if (own.last == task) own.last = before;
-    return task;
+// The oldest that may be run among those with a number from `first` on.
+Task* take_from_class(PriorityClass& own, const Task* only_below, std::uint64_t first) {
+  Task* found = own.first;
+  if (first != 0) {
+    found = nullptr;
+    for (Task* task = own.last; task != nullptr && task->listed >= first; task = task->previous) found = task;
   }
-  return nullptr;
+  while (found != nullptr && !may_run(found, only_below)) found = found->next;
+  if (found == nullptr) return nullptr;
+  (found->previous != nullptr ? found->previous->next : own.first) = found->next;
+  (found->next != nullptr ? found->next->previous : own.last) = found->previous;
+  return found;
 }
 
-Task* take_by_priority(TaskPool& pool, const Task* only_below) {
+Task* take_by_priority(TaskPool& pool, const Task* only_below, std::uint64_t first) {
   core::SpinGuard guard(pool.priority_lock);
   for (PriorityClass* each = pool.classes; each != nullptr; each = each->next)
-    if (Task* task = take_from_class(*each, only_below); task != nullptr) {
+    if (Task* task = take_from_class(*each, only_below, first); task != nullptr) {
       pool.prioritised.fetch_sub(1, std::memory_order_relaxed);
       return task;
     }
@@ -78,8 +85,8 @@ std::atomic<unsigned>& count_of(TaskPool& pool, const TaskWaiter& waiter) {
 
 constexpr unsigned most_mistakes = 3;
 
-Task* steal_task(Member& member, const Task* only_below, unsigned& mistakes) {
-  if (mistakes >= most_mistakes) return nullptr;
+Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
+  if (search.mistakes >= most_mistakes) return nullptr;
   TaskPool& pool = member.team->tasks;
   const unsigned members = pool.members.load(std::memory_order_relaxed);
   auto seats = pool.seats.items();
@@ -90,8 +97,9 @@ Task* steal_task(Member& member, const Task* only_below, unsigned& mistakes) {
     if (task == nullptr) continue;
     if (may_run(task, only_below)) return task;
     // It cannot be put back, and must not cover the member's own tasks.
-    put_by_priority(pool, *task);
-    ++mistakes;
+    const std::uint64_t listed = put_by_priority(pool, *task);
+    if (search.listed_to == listed) search.listed_to = listed + 1;  // nobody else has put any there
+    ++search.mistakes;
     return nullptr;
   }
   return nullptr;
@@ -221,16 +229,26 @@ void wake_all_waiters(TaskPool& pool) {
   core::resume_all(chain);
 }
 
-Task* find_task(Member& member, const Task* only_below, unsigned& mistakes) {
+TaskSearch begin_search(Member& member, const Task* only_below) {
+  if (only_below == nullptr || !member.team->tasks.used.load(std::memory_order_acquire)) return {};
+  return seat_of(member).around;
+}
+
+Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   TaskPool& pool = member.team->tasks;
-  if (pool.prioritised.load(std::memory_order_relaxed) != 0)
-    if (Task* task = take_by_priority(pool, only_below); task != nullptr) return task;
+  if (pool.prioritised.load(std::memory_order_relaxed) != 0) {
+    const std::uint64_t listed = pool.listed.load(std::memory_order_acquire) + 1;
+    if (search.listed_to != listed) {
+      if (Task* task = take_by_priority(pool, only_below, search.listed_to); task != nullptr) return task;
+      search.listed_to = listed;
+    }
+  }
   TaskSeat& seat = seat_of(member);
   if (Task* task = seat.deque.pop(); task != nullptr) {
     if (may_run(task, only_below)) return task;
     seat.deque.push(task);
   }
-  return steal_task(member, only_below, mistakes);
+  return steal_task(member, only_below, search);
 }
 
 void list_waiter(TaskPool& pool, TaskWaiter& waiter) {

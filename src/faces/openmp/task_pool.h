@@ -25,8 +25,17 @@ namespace weft::openmp {
 
 struct Team;
 
+/// What a member knows while it waits, or what the wait knows in which its task runs: tasks that this one's wait may
+/// run are below those that the one around may run, so that what the one around found in vain is in vain here too.
+/// Without it, members that wait deep in a tree of tasks would each go through all that others have put aside.
+struct TaskSearch {
+  unsigned mistakes = 0;        // tasks stolen that it may not run
+  std::uint64_t listed_to = 0;  // 1 more than TaskPool::listed before the list was gone through in vain; 0: it was not
+};
+
 struct TaskSeat {
   core::Deque<Task> deque;
+  TaskSearch around;  // the wait in which the member's task runs
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
   std::atomic<std::uint64_t> offered{0};  // tasks put into the deque
@@ -102,10 +111,11 @@ void enqueue_for_all(Team& team, Task& task);
 /// made other tasks ready or was the last.
 void count_completed_elsewhere(Team& team, bool made_ready);
 
-/// A task that the member may run now: `only_below` as in TaskWaiter. `mistakes` counts what the
-/// member has stolen during this wait and may not run; after a few it steals no more, since tasks that
-/// are of no use to it are then all there is.
-Task* find_task(Member& member, const Task* only_below, unsigned& mistakes);
+/// A wait of the member's begins, in which it may run such tasks (`only_below` as in TaskWaiter).
+TaskSearch begin_search(Member& member, const Task* only_below);
+/// A task that the member may run now. After a few mistakes it steals no more, since tasks that are of no use to it are
+/// then all there is.
+Task* find_task(Member& member, const Task* only_below, TaskSearch& search);
 
 /// For an idle worker: wakes one of the members that wait at a scheduling point and may find something. False: none
 /// does.

@@ -19,6 +19,14 @@ namespace weft::openmp {
 
 /// Runs one explicit task on the member, here and now, and completes it.
 void run_task(Member& member, Task& task);
+/// The same for one that the member found while it waits.
+inline void run_found(Member& member, Task& task, const TaskSearch& search) {
+  TaskSearch& around = seat_of(member).around;
+  const TaskSearch before = around;
+  around = search;
+  run_task(member, task);
+  around = before;
+}
 
 /// Waits for a counter inside a task: only descendants of that task may run meanwhile.
 void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaited);
@@ -34,14 +42,14 @@ void wait_for(Member& member, Condition& condition) {
   Team& team = *member.team;
   TaskPool& pool = team.tasks;
   unsigned round = 0;
-  unsigned mistakes = 0;
+  TaskSearch search = begin_search(member, condition.only_below());
   bool last_look = false;  // the member has looked once more since it made up its mind to sleep
   std::uint64_t offered = 0;
   while (!condition.over()) {
     const std::uint64_t elsewhere = pool.completed_elsewhere.load(std::memory_order_acquire);
     if (pool.used.load(std::memory_order_acquire)) {
-      if (Task* task = find_task(member, condition.only_below(), mistakes); task != nullptr) {
-        run_task(member, *task);
+      if (Task* task = find_task(member, condition.only_below(), search); task != nullptr) {
+        run_found(member, *task, search);
         round = 0;
         last_look = false;
         continue;
@@ -54,7 +62,7 @@ void wait_for(Member& member, Condition& condition) {
       // It may put aside one more task that is not for it. If it does, it is woken again as soon as a worker is idle:
       // in the end nothing lies hidden that one of those who sleep waits for.
       last_look = true;
-      mistakes = 0;
+      search.mistakes = 0;
       offered = tasks_offered(pool);
       continue;
     }

@@ -42,9 +42,9 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  Icv icv;                              // with which implicit tasks start
-  Taskgroup* group = nullptr;           // around the region, for its task reductions
-  Seats* seats = nullptr;               // identities that members keep from region to region; outermost only
+  Icv icv;                     // with which implicit tasks start
+  Taskgroup* group = nullptr;  // around the region, for its task reductions
+  Seats* seats = nullptr;      // identities that members keep from region to region; nullptr: they do not
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;
@@ -58,6 +58,7 @@ struct Team {
   unsigned placed_room = 0;
   void (*displayed_function)(void*) = nullptr;  // of one whose members' affinity is displayed
   void* displayed_data = nullptr;
+  Seats* own_seats = nullptr;          // of an initial one: of the regions that it opens
   std::atomic<int> threads_in_use{0};  // besides the initial one; counted only under a thread limit
 
   // Written by all members.

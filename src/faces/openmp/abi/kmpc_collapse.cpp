@@ -1,4 +1,5 @@
-// LLVM's entry points for nests of collapsed loops. Its own compilers work such nests out by themselves; Intel's call these.
+// LLVM's entry points for nests of collapsed loops. Its own compilers work such nests out by themselves; Intel's call
+// these.
 #include "base/panic.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"

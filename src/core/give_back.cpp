@@ -1,0 +1,38 @@
+// A worker that is asked to end (Worker::ends) does so when it finds nothing to run (scheduler.cpp). Only while the
+// caller is the only root: then nothing can be published meanwhile that relies on a worker which has been counted and
+// ends. Units of nobody's region may still wait for something, suspended; who makes one ready starts a KLT for it.
+#include "core/give_back.h"
+
+#include "core/identities.h"
+#include "core/idle.h"
+#include "core/runtime.h"
+#include "core/workers.h"
+
+namespace weft::core {
+namespace {
+
+void release_caches(Worker& worker) {
+  worker.stacks.release_all();
+  while (os::Identity* identity = worker.spares) {
+    worker.spares = identity->next;
+    --worker.spare_count;
+    end_or_share_identity(identity);
+  }
+}
+
+}  // namespace
+
+void give_back() {
+  if (runtime.roots.load(std::memory_order_relaxed) == 1) {
+    for_each_worker([](Worker& worker) {
+      if (worker.use.load(std::memory_order_relaxed) != WorkerUse::of_weft) return;
+      end_klt(worker);
+      release_caches(worker);
+    });
+    end_shared_identities();
+  }
+  release_caches(*this_worker());
+  StackCache::release_depots();
+}
+
+}  // namespace weft::core
