@@ -52,7 +52,7 @@ static inline void peer_main(void (*body)(void*), void* argument) {
     body(argument);
     return;
   }
-  const weft_unit_attr attr = {WEFT_FULL, MAIN_STACK, NULL, peer.attr.pool, 0, 0, "benchmark", WEFT_PREEMPT_NONE};
+  const weft_unit_attr attr = {WEFT_FULL, MAIN_STACK, NULL, peer.attr.pool, 0, 0, "benchmark", WEFT_PREEMPT_DEFAULT};
   weft_unit* unit;
   SUCCEED(weft_unit_create(body, argument, &attr, &unit));
   SUCCEED(weft_unit_free(unit));

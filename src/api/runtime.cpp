@@ -1,5 +1,6 @@
 #include "api/convert.h"
 #include "core/environment.h"
+#include "core/preempt.h"
 #include "core/scheduler.h"
 
 #ifndef WEFT_VERSION
@@ -19,6 +20,7 @@ extern "C" int weft_init() {
       core::runtime.slots.load(std::memory_order_relaxed) == 0) {
     core::Config config;
     core::read_environment(config);
+    core::read_preemption_environment();
     core::configure(config, core::Hooks{});
   }
   if (core::this_worker() == nullptr && core::try_enter() == nullptr) {

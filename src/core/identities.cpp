@@ -13,6 +13,7 @@ constexpr unsigned most_spares = 32;
 Spinlock shared_lock;
 os::Identity* shared_spares = nullptr;
 std::atomic<bool> told{false};
+std::atomic<unsigned> wanted{0};
 
 os::Identity* take_shared() {
   SpinGuard guard(shared_lock);
@@ -48,6 +49,33 @@ void give_identity(Worker& worker, os::Identity* identity) {
   SpinGuard guard(shared_lock);
   identity->next = shared_spares;
   shared_spares = identity;
+}
+
+bool take_spare_in_handler(Worker& worker) {
+  if (!shared_lock.try_lock()) return false;
+  os::Identity* identity = shared_spares;
+  if (identity != nullptr) shared_spares = identity->next;
+  shared_lock.unlock();
+  if (identity == nullptr) return false;
+  identity->next = worker.spares;
+  worker.spares = identity;
+  ++worker.spare_count;
+  return true;
+}
+
+void want_identity() { wanted.fetch_add(1, std::memory_order_relaxed); }
+
+void make_wanted_identities() {
+  constexpr unsigned at_once = 32;
+  unsigned count = wanted.exchange(0, std::memory_order_relaxed);
+  if (count > at_once) count = at_once;
+  for (; count != 0; --count) {
+    os::Identity* identity = os::create_lender();
+    if (identity == nullptr) return;
+    SpinGuard guard(shared_lock);
+    identity->next = shared_spares;
+    shared_spares = identity;
+  }
 }
 
 void end_identity(Worker& worker, os::Identity* identity) {
@@ -88,6 +116,7 @@ void forget_identities() {
   shared_lock.unlock();
   shared_spares = nullptr;
   told.store(false, std::memory_order_relaxed);
+  wanted.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace weft::core

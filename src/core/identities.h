@@ -34,6 +34,14 @@ inline bool runs_on_any_identity(const Unit& unit) {
 os::Identity* take_identity(Worker& worker);
 void give_identity(Worker& worker, os::Identity* identity);
 
+/// From a signal handler: moves one from the shared cache into the worker's. False: there is none, or somebody is
+/// just at it.
+bool take_spare_in_handler(Worker& worker);
+/// From a signal handler: there shall be one more, soon.
+void want_identity();
+/// Not from a handler: makes those that are wanted.
+void make_wanted_identities();
+
 /// An identity that nobody will use again: its KLT ends.
 void end_identity(Worker& worker, os::Identity* identity);
 

@@ -114,6 +114,12 @@ bool Scheduler::has_work() const {
   return false;
 }
 
+bool Scheduler::may_have_work() const {
+  for (std::size_t index = 0; index < count_; ++index)
+    if (pools()[index]->is_custom() || !pools()[index]->looks_empty()) return true;
+  return is_custom();
+}
+
 bool Scheduler::has(const Pool& pool) const {
   for (std::size_t index = 0; index < count_; ++index)
     if (pools()[index] == &pool) return true;

@@ -28,6 +28,8 @@ class Scheduler {
   /// The next unit for the worker, from its pools; nullptr if there is none.
   Unit* next(Worker& worker) { return private_pool_ != nullptr ? private_pool_->pop() : choose(worker); }
   bool has_work() const;
+  /// The same, as far as can be told without calling functions of the program's.
+  bool may_have_work() const;
   bool has(const Pool& pool) const;
   std::size_t pool_count() const { return count_; }
   Pool* pool(std::size_t index) const { return pools()[index]; }

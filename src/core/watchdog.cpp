@@ -6,8 +6,9 @@
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/place_pools.h"
-#include "core/sanitizer.h"
+#include "core/preempt_timer.h"
 #include "core/scheduler.h"
+#include "core/technique/start.h"
 #include "core/workers.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
@@ -33,31 +34,6 @@ std::uint64_t cpu_time_seen[most_watched];
 
 bool enabled = false;
 std::atomic<unsigned> blocked_seen{0};
-
-// On the interrupted KLT, in the handler.
-void note_interrupt() {
-  if (Worker* worker = this_worker(); worker != nullptr) worker->interrupt_sent.store(false, std::memory_order_relaxed);
-}
-
-void give_way() {
-  Worker* worker = this_worker();
-  if (worker == nullptr || worker->current == nullptr) return;
-  Unit& unit = *worker->current;
-  if (unit.state.load(std::memory_order_relaxed) != UnitState::running || !identities_enabled) return;
-  if (is_root(unit)) {
-    step_aside();
-    return;
-  }
-  if (runs_on_any_identity(unit)) return;  // in the midst of an access to storage that others use, perhaps
-  // The code may be in the middle of a thread-local access: it must find the same storage again, and
-  // nobody else may find it as it is now. So only with another identity at hand for the worker.
-  if (details(unit).identity == nullptr && worker->spares == nullptr) {
-    os::Identity* identity = take_identity(*worker);
-    if (identity == nullptr) return;
-    give_identity(*worker, identity);
-  }
-  yield();
-}
 
 bool units_wait() {
   return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
@@ -132,6 +108,8 @@ void* watch_workers(void*) {
   for (;;) {
     sleep_for(interval);
     bool any_active = false;
+    make_wanted_identities();
+    tick_where_wanted();
     if (look(&any_active)) {
       if (++fired_in_a_row >= patience) interval = interval / 2 > fastest_ns ? interval / 2 : fastest_ns;
     } else if (fired_in_a_row > 0) {
@@ -151,6 +129,24 @@ void* watch_workers(void*) {
 
 }  // namespace
 
+void give_way_to_watchdog() {
+  Worker& worker = *this_worker();
+  Unit& unit = *worker.current;
+  if (!identities_enabled) return;
+  if (is_root(unit)) {
+    step_aside();
+    return;
+  }
+  if (runs_on_any_identity(unit)) return;  // in the midst of an access to storage that others use, perhaps
+  // The code may be in the middle of a thread-local access: it must find the same storage again, and
+  // nobody else may find it as it is now. So only with another identity at hand for the worker.
+  if (details(unit).identity == nullptr && worker.spares == nullptr && !take_spare_in_handler(worker)) {
+    want_identity();
+    return;
+  }
+  leave_unit_to_scheduler(worker, unit, Event::yielded);
+}
+
 unsigned watchdog_counts_blocked() { return blocked_seen.load(std::memory_order_relaxed); }
 
 void wake_watchdog() {
@@ -166,9 +162,8 @@ void wake_watchdog() {
   os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::none);
 }
 
-void enable_watchdog() {
-  if (sanitizer::active) return;
-  enabled = os::install_interrupt(note_interrupt, give_way);
+void enable_watchdog(bool possible) {
+  enabled = possible;
   watchdog_rests.store(enabled, std::memory_order_relaxed);
 }
 

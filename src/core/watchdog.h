@@ -30,8 +30,11 @@ inline void watch() {
 /// How many workers slept in the kernel, while units waited, when it last looked.
 unsigned watchdog_counts_blocked();
 
-/// Before the first worker exists. Off in sanitizer builds.
-void enable_watchdog();
+/// Before the first worker exists; `possible`: there is a signal to interrupt with.
+void enable_watchdog(bool possible);
+
+/// From the handler of that signal, on the KLT that the watchdog has interrupted: what runs there may be left now.
+void give_way_to_watchdog();
 
 /// In a forked child.
 void reset_watchdog();

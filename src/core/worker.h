@@ -23,6 +23,7 @@
 #include "core/unit.h"
 #include "core/unit_cache.h"
 #include "os/identity.h"
+#include "os/ticker.h"
 
 namespace weft::core {
 
@@ -54,6 +55,7 @@ struct Counters {
   std::uint64_t promoted_to_identity = 0;  // rung 3: suspended with an identity of its own
   std::uint64_t steals = 0;
   std::uint64_t sleeps = 0;
+  std::uint64_t preempted = 0;  // units that a tick has made give way
 };
 
 struct alignas(base::cache_line) Worker {
@@ -106,6 +108,9 @@ struct alignas(base::cache_line) Worker {
   void* face = nullptr;           // a face's own caches
   unsigned placed_turns = 0;      // how often it was looked which of its own pools comes first
   Worker* next_unused = nullptr;
+  base::Relaxed<unsigned> held_off{0};  // what runs here is not left (core/preempt.h, HeldOff)
+  unsigned idle_ticks = 0;              // in a row, that found nothing to preempt
+  os::Ticker ticker;                    // of the KLT that carries the worker (core/preempt_timer.h); shared
 
   // Shared from here on.
   static constexpr unsigned most_published = 7;

@@ -29,6 +29,7 @@
 #include "core/pool/over_deque.h"
 #include "core/pool/priority.h"
 #include "core/pool/two_lists.h"
+#include "core/preempt.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
@@ -45,12 +46,21 @@ class Custom {
   ~Custom() {
     if (functions_.free != nullptr) functions_.free(data_);
   }
-  void push(Unit* unit) { functions_.push(data_, unit); }
+  void push(Unit* unit) {
+    const HeldOff held;
+    functions_.push(data_, unit);
+  }
   void push_many(Unit* first, Unit* last, std::size_t) {
     for_each_in_chain(first, last, [this](Unit* unit) { push(unit); });
   }
-  Unit* pop() { return functions_.pop(data_); }
-  std::size_t size() const { return functions_.size(data_); }
+  Unit* pop() {
+    const HeldOff held;
+    return functions_.pop(data_);
+  }
+  std::size_t size() const {
+    const HeldOff held;
+    return functions_.size(data_);
+  }
 
  private:
   PoolFunctions functions_;
@@ -102,7 +112,21 @@ struct Pool::Through {
     if constexpr (allowed != Access::priv) pool.announce();
   }
 
-  static constexpr Operations operations{push, push_many, pop, steal, pop_many, size, end};
+  static void mark_and_push(Pool& pool, Unit* unit) {
+    mark(*unit, pool.preemption_);
+    push(pool, unit);
+  }
+
+  static void mark_and_push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
+    for (Unit* unit = first; count != 0; unit = unit->next) {
+      mark(*unit, pool.preemption_);
+      if (unit == last) break;
+    }
+    push_many(pool, first, last, count);
+  }
+
+  static constexpr Operations marking{mark_and_push, mark_and_push_many, pop, steal, pop_many, size, end, nullptr};
+  static constexpr Operations operations{push, push_many, pop, steal, pop_many, size, end, &marking};
 };
 
 template <class Store, Access allowed, class... Arguments>
@@ -114,6 +138,7 @@ Pool* Pool::make(Kind kind, const Arguments&... arguments) {
   if (pool == nullptr) return nullptr;
   pool->kind_ = kind;
   pool->access_ = allowed;
+  pool->preemption_ = Preemption::by_default;
   pool->operations_ = &Through<Store, allowed>::operations;
   new (pool->place()) Store(arguments...);
   return pool;
@@ -218,6 +243,14 @@ Pool* Pool::create_custom(const PoolFunctions& functions, void* data) {
   pool->custom_ = true;
   pool->lives_.store(true, std::memory_order_release);
   return pool;
+}
+
+void Pool::set_preemption(Preemption kind) {
+  preemption_ = kind;
+  if (kind == Preemption::by_default || operations_->marking == nullptr) return;
+  operations_ = operations_->marking;
+  // Nothing is in it yet, and from now on it is used through the table alone.
+  if (kind_ == Kind::private_fifo || kind_ == Kind::private_lifo) kind_ = Kind::other;
 }
 
 // ---------------------------------------------------------------- memory

@@ -29,6 +29,7 @@
 namespace weft::core {
 
 struct Worker;
+enum class Preemption : std::uint8_t;
 
 /// A pool of the user's own. pop returns nullptr if there is nothing; free may be nullptr.
 struct PoolFunctions {
@@ -117,6 +118,11 @@ class alignas(base::cache_line) Pool final {
   Order order() const { return order_; }
   bool is_custom() const { return custom_; }
 
+  /// Units that are put into it for the first time, and that do not say how they are preempted, have this kind then.
+  /// Before the first of them, and before a scheduler has the pool.
+  void set_preemption(Preemption kind);
+  Preemption preemption() const { return preemption_; }
+
   /// visit(const Pool&) for all that there are, from anywhere, while others come and go. One that is being visited is
   /// not destroyed before the visit is over.
   template <class Visit>
@@ -148,6 +154,7 @@ class alignas(base::cache_line) Pool final {
     unsigned (*pop_many)(Pool& pool, Unit** units, unsigned most);
     std::size_t (*size)(const Pool& pool);
     void (*end)(Pool& pool);
+    const Operations* marking;  // the same, for a pool whose units have a kind by default
   };
   template <class Store, Access allowed>
   struct Through;
@@ -195,6 +202,7 @@ class alignas(base::cache_line) Pool final {
   Order order_ = Order::fifo;
   bool custom_ = false;
   std::atomic<bool> lives_{false};
+  Preemption preemption_{};
   const Operations* operations_ = nullptr;
   List<Order::fifo, Spinlock> returned_;
 };

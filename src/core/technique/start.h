@@ -162,5 +162,7 @@ std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event);
 /// The same, for this one, of which may_pass_to() says that it can be.
 std::intptr_t leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
 bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next);
+/// The same, for the scheduler in any case, and without taking anything out of a pool: from signal handlers.
+std::intptr_t leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event);
 
 }  // namespace weft::core

@@ -114,6 +114,11 @@ std::intptr_t leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next
   return pass_on(worker, unit, event, &next);
 }
 
+std::intptr_t leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event) {
+  note_deviation(worker, unit);
+  return pass_on(worker, unit, event, nullptr);
+}
+
 Event continue_unit(Worker& worker, Unit& unit) {
   note_running(worker, unit);
   void* fake = nullptr;
