@@ -28,6 +28,7 @@
 #include "core/create.h"
 #include "core/identities.h"
 #include "core/own_scheduler.h"
+#include "core/place_pools.h"
 #include "core/preempt_timer.h"
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
@@ -52,7 +53,7 @@ constexpr std::uint8_t deepest = 100;
 
 // A hint, without locks.
 bool somebody_waits(const Worker& worker) {
-  if (has_local_work(worker)) return true;
+  if (has_local_work(worker) || any_placed(worker)) return true;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) return own->may_have_work();
   return find_worker([](const Worker& other) {
            if (other.scheduler() != nullptr) return false;
