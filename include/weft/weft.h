@@ -106,7 +106,7 @@ enum weft_unit_flags {
 typedef enum weft_preemption {
   WEFT_PREEMPT_DEFAULT = 0,  /* what its pool says (weft_pool_set_preemption), or else WEFT_PREEMPT, or else NONE */
   WEFT_PREEMPT_SIGNAL_YIELD, /* 3.1.1: a signal handler yields in its name, where the code can be left so */
-  WEFT_PREEMPT_KLT_SWITCH,   /* 3.1.2: it keeps its KLT, and the worker goes on on another. This version: UNSUPPORTED */
+  WEFT_PREEMPT_KLT_SWITCH,   /* 3.1.2: it keeps its KLT, and the worker goes on on another; implies WEFT_OWN_TLS */
   WEFT_PREEMPT_NONE          /* it runs until it waits, yields or ends */
 } weft_preemption;
 
@@ -341,11 +341,14 @@ WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* sche
  *     that another unit runs in its middle, on its KLT: a lock that such code holds may be wanted by that unit, which
  *     should then wait by a weft_mutex, yield, or be preemptive itself. With WEFT_OWN_TLS its thread-local storage
  *     stays its own; without, it says that it depends on none ("KLT-independent", 3.1.1).
+ *   - KLT-switching: anywhere but inside weft, in system calls too. While it waits for its next slice, it keeps its KLT
+ *     with all that belongs to one. There are at most WEFT_MAX_KLTS of these (4096), 1 or 2 for each worker and
+ *     1 for each unit that was preempted; when there are no more, units run on.
  * The signal is a real-time one that the program has no handler for; SA_RESTART is set (3.5.1), so that most system
  * calls go on by themselves; those that sleep for a given time return EINTR, as for any signal. What may not be
  * interrupted goes between weft_preempt_disable() and weft_preempt_enable().
  *
- * Variables of the environment, read by weft_init(): WEFT_PREEMPT=none|signal-yield, the kind of units that do not
+ * Variables of the environment, read by weft_init(): WEFT_PREEMPT=none|signal-yield|klt-switch, the kind of units that do not
  * say; WEFT_PREEMPT_TIMER=creation|aligned|one-to-all|chain; WEFT_PREEMPT_INTERVAL, in microseconds;
  * WEFT_PREEMPT_SIGNAL, a signal's number. Sanitizer builds of weft preempt nothing: their runtimes put signals off. */
 
@@ -371,6 +374,8 @@ WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
 
 /* The signal in use; 0: none is free, nothing is preempted. */
 WEFT_API int weft_preempt_signal(void);
+/* How many KLTs there are for KLT-switching; *free (may be NULL): how many of them wait to be used (3.3.2). */
+WEFT_API size_t weft_klts(size_t* free);
 /* How often units have been preempted so far. */
 WEFT_API uint64_t weft_preemptions(void);
 

@@ -2,6 +2,7 @@
 #include "api/preempt.h"
 
 #include "api/convert.h"
+#include "core/klt_switch.h"
 #include "os/interrupt.h"
 
 using namespace weft;
@@ -11,7 +12,6 @@ static_assert(static_cast<int>(core::TickMode::chain) == WEFT_TIMER_CHAIN);
 
 extern "C" int weft_pool_set_preemption(weft_pool* handle, weft_preemption kind) {
   if (handle == nullptr || static_cast<unsigned>(kind) > WEFT_PREEMPT_NONE) return WEFT_ERR_ARGUMENT;
-  if (kind == WEFT_PREEMPT_KLT_SWITCH) return WEFT_ERR_UNSUPPORTED;
   core::Pool& pool = *api::pool_of(handle);
   if (pool.preemption() != core::Preemption::by_default || pool.size() != 0 ||
       pool.server.load(std::memory_order_relaxed) != nullptr)
@@ -44,6 +44,12 @@ extern "C" int weft_preempt_enable() {
 extern "C" int weft_preempt_signal() {
   core::worker_here();
   return core::preemption_works() ? os::interrupt_signal() : 0;
+}
+
+extern "C" size_t weft_klts(size_t* free) {
+  const core::KltCount count = core::count_klts();
+  if (free != nullptr) *free = count.free;
+  return count.made;
 }
 
 extern "C" uint64_t weft_preemptions() { return core::sum_counters().preempted; }

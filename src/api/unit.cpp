@@ -36,7 +36,6 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
   if ((attr.flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
   if (attr.technique == WEFT_STACKLESS && (attr.flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
   if (static_cast<unsigned>(attr.preemption) > WEFT_PREEMPT_NONE) return WEFT_ERR_ARGUMENT;
-  if (attr.preemption == WEFT_PREEMPT_KLT_SWITCH) return WEFT_ERR_UNSUPPORTED;
   if (api::asks_to_be_preempted(attr.preemption)) {
     if (attr.technique == WEFT_STACKLESS) return WEFT_ERR_STACKLESS;
     if (attr.stack_size != 0 && attr.stack_size < smallest_preemptive_stack) return WEFT_ERR_ARGUMENT;

@@ -1,5 +1,8 @@
 #include "core/identities.h"
 
+#include <cstdlib>
+#include <new>
+
 #include "base/panic.h"
 
 namespace weft::core {
@@ -63,6 +66,16 @@ bool take_spare_in_handler(Worker& worker) {
   return true;
 }
 
+void offer_identity_of_this_klt() {
+  void* memory = std::malloc(sizeof(os::Identity));
+  if (memory == nullptr) return;
+  auto identity = new (memory) os::Identity;
+  identity->thread_pointer = arch::thread_pointer();
+  SpinGuard guard(shared_lock);
+  identity->next = shared_spares;
+  shared_spares = identity;
+}
+
 void want_identity() { wanted.fetch_add(1, std::memory_order_relaxed); }
 
 void make_wanted_identities() {
@@ -93,7 +106,7 @@ bool ensure_own_identity(Worker& worker) {
 void keep_identity_slowly(Worker& worker, Unit& unit) {
   if (details(unit).identity == nullptr && worker.own != nullptr) {
     // A KLT of weft's schedules on its own; a root can do without until it runs the next unit.
-    const bool is_root = worker.root_unit.details.identity != nullptr;
+    const bool is_root = worker.home != nullptr;
     os::Identity* another = is_root ? nullptr : take_identity(worker);
     if (another != nullptr || is_root) {
       details(unit).identity = worker.own;

@@ -21,12 +21,14 @@
 // has held preemption off itself, it yields when it lets go.
 #include "core/preempt.h"
 
+#include <cerrno>
 #include <csignal>
 
 #include "base/environment.h"
 #include "base/panic.h"
 #include "core/create.h"
 #include "core/identities.h"
+#include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/preempt_timer.h"
@@ -35,6 +37,7 @@
 #include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
+#include "os/clock.h"
 #include "os/interrupt.h"
 
 namespace weft::core {
@@ -96,12 +99,29 @@ void give_way(Worker& worker, Unit& unit, const Interruption& interruption) {
   os::leave(interruption, leave_by_yield, nullptr);
 }
 
+void give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption) {
+  if (!can_be_left(worker, unit, interruption) || !somebody_waits(worker)) return;
+  if (os::now_ns() - worker.slice_began < preemption_settings.interval_ns / 2) return;
+  if (!identity_is_at_hand(worker, unit)) {
+    want_identity();
+    hurry_watchdog();
+    return;
+  }
+  const int kept = errno;
+  ++worker.counters.preempted;
+  if (!switch_klt(worker, unit)) --worker.counters.preempted;
+  errno = kept;
+}
+
 void on_tick(Worker& worker, const Interruption& interruption) {
   Unit* unit = worker.current;
   const Preemption kind = unit != nullptr ? kind_of(*unit) : Preemption::none;
   const bool is_preemptive = kind == Preemption::signal_yield || kind == Preemption::klt_switch;
   note_tick(worker, interruption, is_preemptive);
-  if (is_preemptive) give_way(worker, *unit, interruption);
+  if (kind == Preemption::signal_yield)
+    give_way(worker, *unit, interruption);
+  else if (kind == Preemption::klt_switch)
+    give_klt_away(worker, *unit, interruption);
 }
 
 void leave_for_watchdog(void*) { give_way_to_watchdog(); }
@@ -109,6 +129,10 @@ void leave_for_watchdog(void*) { give_way_to_watchdog(); }
 void on_interrupt(const Interruption& interruption) {
   Worker* worker = this_worker();
   if (worker == nullptr) return;
+  // One that sleeps so takes signals that are not for it; nothing thread-local is its own then.
+  if (preemption_settings.sleep == KltSleep::sigsuspend &&
+      worker->klt.load(std::memory_order_relaxed) != os::this_klt())
+    return;
   if (interruption.cause != Interruption::Cause::watchdog) {
     on_tick(*worker, interruption);
     return;
@@ -135,7 +159,8 @@ bool enable_preemption() {
 void mark(Unit& unit, Preemption kind) {
   if (kind == Preemption::by_default || unit.departed) return;
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
-  if ((flags & UnitFlag::never_preempted) != 0 || (flags & UnitFlag::free_standing) == 0) return;
+  constexpr unsigned kinds = UnitFlag::yields_by_signal | UnitFlag::switches_klt | UnitFlag::never_preempted;
+  if ((flags & kinds) != 0 || (flags & UnitFlag::free_standing) == 0) return;
   unit.flags.store(static_cast<std::uint16_t>(flags | flags_of(kind)), std::memory_order_relaxed);
   if (kind != Preemption::none) start_ticking();
 }
@@ -168,11 +193,13 @@ bool let_go() {
 }
 
 void read_preemption_environment() {
-  base::read_variable("WEFT_PREEMPT", "none or signal-yield", "(none)", [](base::ValueReader& value) {
-    static const char* const words[] = {"signal-yield", "none"};
-    const int index = base::take_one_of(value, words, 2);
-    if (index == 2 || !value.at_end()) return false;
-    preemption_settings.kind = index == 0 ? Preemption::signal_yield : Preemption::none;
+  base::read_variable("WEFT_PREEMPT", "none, signal-yield or klt-switch", "(none)", [](base::ValueReader& value) {
+    static const char* const words[] = {"signal", "klt", "none"};
+    const int index = base::take_one_of(value, words, 3);
+    const bool whole = index == 2 || (index == 0 && value.take('-') && value.take_word("yield")) ||
+                       (index == 1 && value.take('-') && value.take_word("switch"));
+    if (!whole || !value.at_end()) return false;
+    preemption_settings.kind = static_cast<Preemption>(index + 1);
     return true;
   });
   base::read_variable("WEFT_PREEMPT_TIMER", "creation, aligned, one-to-all or chain", "(aligned)",
@@ -193,6 +220,27 @@ void read_preemption_environment() {
                         preemption_settings.interval_ns = static_cast<std::uint64_t>(number * us);
                         return true;
                       });
+  base::read_variable("WEFT_MAX_KLTS", "a number from 1 to 32768", "(4096)", [](base::ValueReader& value) {
+    constexpr long most = 32768;
+    long number = 0;
+    if (!base::read_number(value, number, 1, most)) return false;
+    preemption_settings.most_klts = static_cast<unsigned>(number);
+    return true;
+  });
+  base::read_variable("WEFT_KLT_SLEEP", "futex or sigsuspend", "(futex)", [](base::ValueReader& value) {
+    static const char* const words[] = {"futex", "sigsuspend"};
+    const int index = base::take_one_of(value, words, 2);
+    if (index == 2 || !value.at_end()) return false;
+    preemption_settings.sleep = static_cast<KltSleep>(index);
+    return true;
+  });
+  base::read_variable("WEFT_KLT_POOLS", "local or global", "(local)", [](base::ValueReader& value) {
+    static const char* const words[] = {"local", "global"};
+    const int index = base::take_one_of(value, words, 2);
+    if (index == 2 || !value.at_end()) return false;
+    preemption_settings.pools = static_cast<KltPools>(index);
+    return true;
+  });
   base::read_variable("WEFT_PREEMPT_SIGNAL", "the number of a real-time signal", "(a free one)",
                       [](base::ValueReader& value) {
                         long number = 0;

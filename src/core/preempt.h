@@ -20,11 +20,18 @@ enum class Preemption : std::uint8_t { by_default, signal_yield, klt_switch, non
 
 enum class TickMode : std::uint8_t { creation, aligned, one_to_all, chain };  // 3.2.1, 3.2.1, 3.2.2, 3.2.2
 
+/// How KLTs sleep and where they wait to be used (3.3); the paper's first variants, to compare with.
+enum class KltSleep : std::uint8_t { futex, sigsuspend };
+enum class KltPools : std::uint8_t { local, global };
+
 struct PreemptionSettings {
   Preemption kind = Preemption::none;  // of units that do not say, and whose pool does not
   TickMode mode = TickMode::aligned;
   std::uint64_t interval_ns = 1000 * 1000;
   int signal = 0;  // 0: a free one
+  unsigned most_klts = 4096;
+  KltSleep sleep = KltSleep::futex;
+  KltPools pools = KltPools::local;
 };
 extern PreemptionSettings preemption_settings;
 
@@ -46,7 +53,7 @@ constexpr std::uint16_t flags_of(Preemption kind) {
     case Preemption::signal_yield:
       return UnitFlag::yields_by_signal;
     case Preemption::klt_switch:
-      return UnitFlag::switches_klt;
+      return UnitFlag::switches_klt | UnitFlag::wants_identity;
     case Preemption::none:
       return UnitFlag::never_preempted;
     case Preemption::by_default:
@@ -57,7 +64,8 @@ constexpr std::uint16_t flags_of(Preemption kind) {
 
 /// Of a unit of which only the address is known to be good.
 inline Preemption kind_of(const Unit& unit) {
-  switch (unit.flags.load(std::memory_order_relaxed) & UnitFlag::never_preempted) {
+  constexpr unsigned kinds = UnitFlag::yields_by_signal | UnitFlag::switches_klt | UnitFlag::never_preempted;
+  switch (unit.flags.load(std::memory_order_relaxed) & kinds) {
     case UnitFlag::yields_by_signal:
       return Preemption::signal_yield;
     case UnitFlag::switches_klt:

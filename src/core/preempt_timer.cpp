@@ -6,6 +6,8 @@
 // leads no more may still tick once.
 #include "core/preempt_timer.h"
 
+#include "core/klt_switch.h"
+#include "core/pool/pool.h"
 #include "core/preempt.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
@@ -42,7 +44,7 @@ std::uint64_t first_tick(const Worker& worker) {
 void start(Worker& worker) {
   const int klt = worker.klt.load(std::memory_order_relaxed);
   worker.idle_ticks = 0;
-  if (klt != 0) worker.ticker.start(klt, first_tick(worker), preemption_settings.interval_ns);
+  if (klt != 0) ticker_of(worker).start(klt, first_tick(worker), preemption_settings.interval_ns);
 }
 
 bool is_awake(const Worker& worker) {
@@ -87,7 +89,7 @@ bool pass_on_to_next(const Worker& self) {
 void hand_over_lead(Worker& worker) {
   Worker* heir = find_worker([&worker](const Worker& other) { return &other != &worker && runs_preemptive(other); });
   int self = static_cast<int>(worker.index);
-  worker.ticker.stop();
+  ticker_of(worker).stop();
   if (!leader.compare_exchange_strong(self, heir != nullptr ? static_cast<int>(heir->index) : nobody)) return;
   if (heir != nullptr) start(*heir);
 }
@@ -97,11 +99,12 @@ void hand_over_lead(Worker& worker) {
 void start_ticking() {
   Worker& worker = worker_here();
   if (ticking.load(std::memory_order_relaxed)) {
-    if (!worker.ticker.runs()) tick_again_slowly(worker);
+    if (!ticker_of(worker).runs()) tick_again_slowly(worker);
     return;
   }
   if (!preemption_works()) return;
   os::refresh_code_not_to_leave();
+  Pool::hold_off_custom();
   watch();
   ticking.store(true, std::memory_order_seq_cst);
   tick_where_wanted();
@@ -124,7 +127,7 @@ void tick_where_wanted() {
   for_each_worker([&some](Worker& worker) {
     if (!runs_preemptive(worker)) return;
     some = true;
-    if (!one_timer() && !worker.ticker.runs()) start(worker);
+    if (!one_timer() && !ticker_of(worker).runs()) start(worker);
   });
   if (!some || !one_timer()) return;
   const int index = leader.load(std::memory_order_relaxed);
@@ -145,11 +148,11 @@ void note_tick(Worker& worker, const os::Interruption& interruption, bool found_
     if (found_preemptive)
       worker.idle_ticks = 0;
     else if (++worker.idle_ticks >= most_idle_ticks(worker) || asleep)
-      worker.ticker.stop();
+      ticker_of(worker).stop();
     return;
   }
   if (own_timer && !leads(worker)) {
-    worker.ticker.stop();
+    ticker_of(worker).stop();
     return;
   }
   if (own_timer && asleep) {
@@ -165,13 +168,13 @@ void note_tick(Worker& worker, const os::Interruption& interruption, bool found_
 }
 
 void end_ticking(Worker& worker) {
-  worker.ticker.end();
+  ticker_of(worker).end();
   if (leads(worker)) hand_over_lead(worker);
 }
 
 void change_ticking() {
   if (!ticking.load(std::memory_order_relaxed)) return;
-  for_each_worker([](Worker& worker) { worker.ticker.stop(); });
+  for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
   leader.store(nobody, std::memory_order_relaxed);
   tick_where_wanted();
   tick_again_slowly(worker_here());

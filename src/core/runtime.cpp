@@ -12,6 +12,7 @@
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/parking_lot.h"
 #include "core/place_pools.h"
@@ -109,6 +110,7 @@ void end_root(void* argument) {
   worker->attended.store(nullptr, std::memory_order_relaxed);
   if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
   end_ticking(*worker);
+  leave_klts_to_others(*worker);
   end_root_extras(*worker);
   if (Scheduler* scheduler = worker->scheduler(); scheduler != nullptr) scheduler->end_on(*worker);
   worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
@@ -120,7 +122,7 @@ void end_root(void* argument) {
   os::withdraw_signal_stack(worker->signal_stack);
   worker->signal_stack = nullptr;
   std::free(worker->root_unit.details.identity);
-  worker->root_unit.details.identity = nullptr;
+  worker->root_unit.details.identity = worker->home = nullptr;
   worker->installed = nullptr;
   worker->current = nullptr;
   worker->active.store(false, std::memory_order_relaxed);
@@ -149,7 +151,7 @@ bool become_root(Worker& worker) {
   details(unit).name = "a thread of the program";
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   details(unit).identity->thread_pointer = arch::thread_pointer();
-  worker.installed = details(unit).identity;
+  worker.installed = worker.home = details(unit).identity;
   worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::klt_id(), std::memory_order_relaxed);
@@ -163,6 +165,7 @@ bool become_root(Worker& worker) {
 // Of a KLT of weft's, whose worker somebody joins.
 void* end_worker(Worker& worker, os::Identity* native) {
   end_ticking(worker);
+  leave_klts_to_others(worker);
   leave_units_to_others(worker);
   // A suspended unit may have kept the thread-local storage of this KLT; then it has to stay for that.
   const bool is_lent = worker.own != native;
@@ -239,6 +242,7 @@ void after_fork_in_child() {
   reset_watchdog();
   os::forget_klts();
   reset_ticking();
+  reset_klts();
   os::reset_distances();
   os::register_membarrier();
   arch::set_thread_word(nullptr);

@@ -74,7 +74,8 @@ enum UnitFlag : std::uint16_t {
   // How it is made to give way (core/preempt.h); none of them: by default.
   yields_by_signal = 2048,
   switches_klt = 4096,
-  never_preempted = yields_by_signal | switches_klt,
+  never_preempted = 8192,
+  holds_klt = 16384,  // it was left in the midst on a KLT of its own, which sleeps (core/klt_switch.h)
 };
 
 /// What every unit has: one cache line, all that one touches which is created, run and freed without any deviation.

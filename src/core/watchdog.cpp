@@ -5,11 +5,13 @@
 
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/klt_switch.h"
 #include "core/place_pools.h"
 #include "core/preempt_timer.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
 #include "core/workers.h"
+#include "os/clock.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
@@ -89,9 +91,20 @@ bool look(bool* any_active) {
   return fired;
 }
 
+std::atomic<std::uint32_t> hurry{0};
+
+// What signal handlers want, who cannot make it.
+void make_what_is_wanted() {
+  make_wanted_identities();
+  make_wanted_klts();
+}
+
 void sleep_for(long nanoseconds) {
-  timespec time{0, nanoseconds};
-  nanosleep(&time, nullptr);
+  const std::uint64_t end = os::now_ns() + static_cast<std::uint64_t>(nanoseconds);
+  do {
+    os::futex_wait_until(hurry, 0, end);
+    if (hurry.exchange(0, std::memory_order_relaxed) != 0) make_what_is_wanted();
+  } while (os::now_ns() < end);
 }
 
 // A process whose main thread has ended by pthread_exit ends with its last thread, and with status 0.
@@ -108,7 +121,7 @@ void* watch_workers(void*) {
   for (;;) {
     sleep_for(interval);
     bool any_active = false;
-    make_wanted_identities();
+    make_what_is_wanted();
     tick_where_wanted();
     if (look(&any_active)) {
       if (++fired_in_a_row >= patience) interval = interval / 2 > fastest_ns ? interval / 2 : fastest_ns;
@@ -148,6 +161,11 @@ void give_way_to_watchdog() {
 }
 
 unsigned watchdog_counts_blocked() { return blocked_seen.load(std::memory_order_relaxed); }
+
+void hurry_watchdog() {
+  hurry.store(1, std::memory_order_relaxed);
+  os::futex_wake(hurry, 1);
+}
 
 void wake_watchdog() {
   watchdog_rests.store(false, std::memory_order_relaxed);

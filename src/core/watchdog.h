@@ -27,6 +27,9 @@ inline void watch() {
     wake_watchdog();
 }
 
+/// From a signal handler: something is wanted that can be made only outside of it.
+void hurry_watchdog();
+
 /// How many workers slept in the kernel, while units waited, when it last looked.
 unsigned watchdog_counts_blocked();
 

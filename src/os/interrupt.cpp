@@ -37,6 +37,7 @@ void (*interrupted_code)(const Interruption&) = nullptr;
 int signal_number = 0;
 constexpr long kernel_set_bytes = 8;   // the kernel's signal set is shorter than libc's
 constexpr int tick_mark = 0x77656674;  // of a signal that a handler has passed on
+constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothing else
 std::uintptr_t yield_function = 0;     // libc's sched_yield
 std::uintptr_t clock_function = 0;     // libc's clock_gettime
 
@@ -166,12 +167,6 @@ bool install_interrupt(void (*interrupted)(const Interruption&), int wanted) {
   return signal_number != 0;
 }
 
-void block_interrupt(bool block) {
-  const std::uint64_t mine = std::uint64_t{1} << static_cast<unsigned>(signal_number - 1);
-  arch::system_call(SYS_rt_sigprocmask, block ? SIG_BLOCK : SIG_UNBLOCK, reinterpret_cast<long>(&mine), 0,
-                    kernel_set_bytes);
-}
-
 int interrupt_signal() { return signal_number; }
 
 void refresh_code_not_to_leave() {
@@ -197,14 +192,42 @@ KltActivity klt_activity(pid_t klt) {
   return name_end[2] == 'S' || name_end[2] == 'D' ? KltActivity::sleeps : KltActivity::gone;
 }
 
-void forward_tick(pid_t klt) {
+namespace {
+
+void queue_signal(pid_t klt, int mark) {
   siginfo_t info{};
   info.si_signo = signal_number;
   info.si_code = SI_QUEUE;
-  info.si_value.sival_int = tick_mark;
+  info.si_value.sival_int = mark;
   const long process = arch::system_call(SYS_getpid);
   arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, signal_number, reinterpret_cast<long>(&info));
 }
+
+SignalMask change_mask(int how, SignalMask change) {
+  SignalMask before = 0;
+  arch::system_call(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&change), reinterpret_cast<long>(&before),
+                    kernel_set_bytes);
+  return before;
+}
+
+SignalMask mine() { return SignalMask{1} << static_cast<unsigned>(signal_number - 1); }
+
+}  // namespace
+
+void forward_tick(pid_t klt) { queue_signal(klt, tick_mark); }
+void wake_from_suspension(pid_t klt) { queue_signal(klt, wake_mark); }
+
+void block_interrupt(bool block) { change_mask(block ? SIG_BLOCK : SIG_UNBLOCK, mine()); }
+SignalMask block_interrupt_only() { return change_mask(SIG_BLOCK, mine()); }
+SignalMask block_all_signals() { return change_mask(SIG_SETMASK, ~SignalMask{0}); }
+void set_signals(SignalMask mask) { change_mask(SIG_SETMASK, mask); }
+
+void suspend_for_interrupt() {
+  const SignalMask others = ~mine();
+  arch::system_call(SYS_rt_sigsuspend, reinterpret_cast<long>(&others), kernel_set_bytes);
+}
+
+int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }
 
 bool interrupt(pid_t klt) { return syscall(SYS_tgkill, getpid(), klt, signal_number) == 0; }
 

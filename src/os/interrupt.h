@@ -15,8 +15,8 @@
 //
 // What runs in the handler, all of it async-signal-safe: reads of tables and of weft's own memory, `errno`, and, by
 // bare system calls without libc, rt_sigprocmask, sigaltstack, rt_tgsigqueueinfo, timer_settime, timer_create,
-// timer_delete, clock_gettime, futex, gettid, getpid. No allocation, and no lock that anybody could hold here: those of
-// weft's are held in weft's own code alone, which is not left.
+// timer_delete, sched_setaffinity, clock_gettime, futex, rt_sigsuspend, gettid, getpid. No allocation, and no lock that
+// anybody could hold here: those of weft's are held in weft's own code alone, which is not left.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,20 @@ void leave(const Interruption& interruption, void (*function)(void*), void* argu
 /// The signal in use, 0 if none: KLTs of weft's must not block it.
 int interrupt_signal();
 
-/// Blocks or unblocks it for the calling KLT. No libc, no errno.
+/// The signals that a KLT has blocked, for the calling one. No libc, no errno.
+using SignalMask = std::uint64_t;
 void block_interrupt(bool block);
+SignalMask block_interrupt_only();
+SignalMask block_all_signals();
+void set_signals(SignalMask mask);
+
+/// Sleeps, all signals blocked but this one, until one comes; the handler ignores what wakes so. Nothing is lost if it
+/// was blocked before: then it comes at once.
+void suspend_for_interrupt();
+void wake_from_suspension(pid_t klt);
+
+/// The kernel's number of the calling KLT.
+int this_klt();
 
 /// Finds out anew which code is not to be left (libraries come and go). Not from the handler.
 void refresh_code_not_to_leave();

@@ -192,9 +192,10 @@ TEST_F(UnitTest, AsksForAKindOfPreemption) {
   weft_unit* unit = nullptr;
   for (const weft_technique technique : all_techniques) {
     attr.technique = technique;
-    for (const weft_preemption kind : {WEFT_PREEMPT_DEFAULT, WEFT_PREEMPT_SIGNAL_YIELD, WEFT_PREEMPT_NONE}) {
+    for (const weft_preemption kind :
+         {WEFT_PREEMPT_DEFAULT, WEFT_PREEMPT_SIGNAL_YIELD, WEFT_PREEMPT_KLT_SWITCH, WEFT_PREEMPT_NONE}) {
       attr.preemption = kind;
-      if (technique == WEFT_STACKLESS && kind == WEFT_PREEMPT_SIGNAL_YIELD) {
+      if (technique == WEFT_STACKLESS && (kind == WEFT_PREEMPT_SIGNAL_YIELD || kind == WEFT_PREEMPT_KLT_SWITCH)) {
         EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_STACKLESS);
         continue;
       }

@@ -21,6 +21,7 @@
 
 #include "base/kept_array.h"
 #include "base/layout.h"
+#include "base/relaxed.h"
 #include "core/pool/list.h"
 #include "core/pool/order.h"
 #include "core/unit.h"
@@ -122,6 +123,8 @@ class alignas(base::cache_line) Pool final {
   /// Before the first of them, and before a scheduler has the pool.
   void set_preemption(Preemption kind);
   Preemption preemption() const { return preemption_; }
+  /// From now on nothing is preempted in functions of the program's pools: before there is a preemptive unit.
+  static void hold_off_custom();
 
   /// visit(const Pool&) for all that there are, from anywhere, while others come and go. One that is being visited is
   /// not destroyed before the visit is over.
@@ -158,6 +161,8 @@ class alignas(base::cache_line) Pool final {
   };
   template <class Store, Access allowed>
   struct Through;
+  template <Access allowed>
+  struct Held;
 
   template <class Store, Access allowed, class... Arguments>
   static Pool* make(Kind kind, const Arguments&... arguments);
@@ -203,7 +208,7 @@ class alignas(base::cache_line) Pool final {
   bool custom_ = false;
   std::atomic<bool> lives_{false};
   Preemption preemption_{};
-  const Operations* operations_ = nullptr;
+  base::Relaxed<const Operations*> operations_{nullptr};
   List<Order::fifo, Spinlock> returned_;
 };
 

@@ -150,6 +150,11 @@ Unit* next_in_batch(Worker& worker, Technique technique);
 /// is the scheduler's business.
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
 
+/// The unit runs again, on the calling worker.
+void note_running(Worker& worker, Unit& unit);
+/// The unit leaves its stack, for the first time or again.
+void note_deviation(Worker& worker, Unit& unit);
+
 /// Resumes a unit whose context was saved.
 Event continue_unit(Worker& worker, Unit& unit);
 
