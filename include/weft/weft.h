@@ -8,7 +8,8 @@
  * becomes a root with its first call; without memory for that the process ends with a line (weft_init() returns
  * MEMORY instead). So it does without memory for a stack that is bound when a unit starts. Times are in nanoseconds,
  * sizes in bytes. Sources: [D] is S. Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for
- * High Performance Computing". Synchronisation objects stand in weft/sync.h, which this file includes. */
+ * High Performance Computing", [S] is S. Shiina et al., "Lightweight Preemptive User-Level Threads" (PPoPP 2021).
+ * Synchronisation objects stand in weft/sync.h, which this file includes. */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
@@ -332,6 +333,22 @@ WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
 /* The worker goes on with another scheduler, from its next scheduling point on; NULL: with weft's default. */
 WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);
 
+/* Thread packing ([S] 4.2, Algorithm 1): a program with a unit for each of `count` workers goes on on fewer of them,
+ * which share the load evenly. Each worker has a pool, which anybody may use (MPMC: ACCESS); pools[i] is for the units
+ * of the i-th worker, and schedulers[i], which is written here, is to be given to weft_worker_create() for it, once.
+ * With n active workers of N, each has floor(N / n) pools to itself, its own among them; the rest are shared by all, a
+ * slice at a time, and take turns with those. So the units should be preemptive; KLT-switching suits any code. Unlike
+ * the paper's, a worker's own pools take turns too. ARGUMENT, MEMORY. */
+typedef struct weft_packing weft_packing;
+WEFT_API int weft_packing_create(size_t count, weft_pool* const* pools, weft_scheduler** schedulers,
+                                 weft_packing** packing);
+/* From now on the first `workers` are active, from 1 to `count`: the others stop at the next tick, or scheduling point,
+ * of what they run. Any caller, any time. ARGUMENT. */
+WEFT_API int weft_packing_set_active(weft_packing* packing, size_t workers);
+WEFT_API size_t weft_packing_active(const weft_packing* packing);
+/* After its schedulers: STATE. */
+WEFT_API int weft_packing_free(weft_packing* packing);
+
 /* ------------------------------------------------------------------ preemption */
 
 /* Once a preemptive unit has been created, timers of the kernel's interrupt the workers that run such units, and a unit
@@ -348,8 +365,8 @@ WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* sche
  * calls go on by themselves; those that sleep for a given time return EINTR, as for any signal. What may not be
  * interrupted goes between weft_preempt_disable() and weft_preempt_enable().
  *
- * Variables of the environment, read by weft_init(): WEFT_PREEMPT=none|signal-yield|klt-switch, the kind of units that do not
- * say; WEFT_PREEMPT_TIMER=creation|aligned|one-to-all|chain; WEFT_PREEMPT_INTERVAL, in microseconds;
+ * Variables of the environment, read by weft_init(): WEFT_PREEMPT=none|signal-yield|klt-switch, the kind of units that
+ * do not say; WEFT_PREEMPT_TIMER=creation|aligned|one-to-all|chain; WEFT_PREEMPT_INTERVAL, in microseconds;
  * WEFT_PREEMPT_SIGNAL, a signal's number. Sanitizer builds of weft preempt nothing: their runtimes put signals off. */
 
 /* Which timers there are: section 3.2. */
@@ -374,6 +391,11 @@ WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
 
 /* The signal in use; 0: none is free, nothing is preempted. */
 WEFT_API int weft_preempt_signal(void);
+/* Calls function(argument), which may sleep in the kernel, while the worker goes on on another KLT. The function must
+ * not use weft. From then on the unit has thread-local storage of its own. A root, a stackless unit, and one that has
+ * preemption disabled just call it; so does everybody where no further KLT can be had. ARGUMENT. */
+WEFT_API int weft_blocking(void (*function)(void*), void* argument);
+
 /* How many KLTs there are for KLT-switching; *free (may be NULL): how many of them wait to be used (3.3.2). */
 WEFT_API size_t weft_klts(size_t* free);
 /* How often units have been preempted so far. */

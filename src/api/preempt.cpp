@@ -46,6 +46,13 @@ extern "C" int weft_preempt_signal() {
   return core::preemption_works() ? os::interrupt_signal() : 0;
 }
 
+extern "C" int weft_blocking(void (*function)(void*), void* argument) {
+  if (function == nullptr) return WEFT_ERR_ARGUMENT;
+  core::worker_here();
+  core::call_blocking(function, argument);
+  return WEFT_OK;
+}
+
 extern "C" size_t weft_klts(size_t* free) {
   const core::KltCount count = core::count_klts();
   if (free != nullptr) *free = count.free;

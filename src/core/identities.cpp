@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/panic.h"
+#include "core/preempt.h"
 
 namespace weft::core {
 
@@ -34,6 +35,7 @@ os::Identity* take_identity(Worker& worker) {
     return identity;
   }
   if (os::Identity* identity = take_shared(); identity != nullptr) return identity;
+  const HeldOff held;
   os::Identity* identity = os::create_lender();
   if (identity == nullptr && !told.exchange(true, std::memory_order_relaxed))
     base::warn(

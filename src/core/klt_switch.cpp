@@ -81,6 +81,8 @@ std::atomic<unsigned> klts_made{0};
 std::atomic<unsigned> klts_wanted{0};
 std::atomic<bool> told{false};
 
+bool enabled() { return preemption_works() && identities_enabled; }
+
 // ---------------------------------------------------------------- sleeping
 
 bool sleeps_by_signal() { return preemption_settings.sleep == KltSleep::sigsuspend; }
@@ -172,7 +174,7 @@ std::intptr_t carry(Klt& self) {
     self.begins = nullptr;
     return weft_context_start_full(&self.context, lent->stack->top(), &schedule_lent, lent, weft_context_fp_control());
   }
-  return weft_context_switch(&self.context, worker.scheduler_context, static_cast<std::intptr_t>(Event::yielded));
+  return weft_context_switch(&self.context, worker.scheduler_context, static_cast<std::intptr_t>(self.event));
 }
 
 void give_away(Worker& worker, std::intptr_t order) {
@@ -242,6 +244,7 @@ bool make_klt() {
 
 // One that waits to be used, for a worker that cannot do without; not in a handler.
 Klt& get_klt(Worker& worker) {
+  const HeldOff held;
   for (;;) {
     if (Klt* klt = take_from_pools(worker); klt != nullptr) return *klt;
     make_klt();
@@ -294,7 +297,7 @@ Event continue_on_own_klt(Worker& worker, Unit& unit) {
 
 Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
   const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr;
-  lent = at_home && (worker.own != nullptr || ensure_own_identity(worker));
+  lent = at_home && enabled() && (worker.own != nullptr || ensure_own_identity(worker));
   if (lent) {
     lend(worker, unit);
     return Event::returned;
@@ -302,6 +305,78 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
   if (has_flag(unit, UnitFlag::holds_klt)) return continue_on_own_klt(worker, unit);
   install_for(worker, unit);
   return unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
+}
+
+namespace {
+
+// The worker has a spare identity, if the unit has none of its own yet.
+void leave_with_klt(Worker& worker, Unit& unit, Klt& self) {
+  note_deviation(worker, unit);
+  UnitDetails& of_unit = details(unit);
+  if (of_unit.identity == nullptr) {
+    of_unit.identity = worker.own;
+    worker.own = worker.spares;
+    worker.spares = worker.spares->next;
+    --worker.spare_count;
+  }
+  unit.flags.fetch_or(UnitFlag::holds_klt, std::memory_order_relaxed);
+  unit.context = &self;
+  self.word.store(Klt::asleep, std::memory_order_relaxed);
+}
+
+bool has_spare_identity(Worker& worker, const Unit& unit) {
+  if (details(unit).identity != nullptr || worker.spares != nullptr) return true;
+  const HeldOff held;
+  os::Identity* identity = take_identity(worker);
+  if (identity != nullptr) give_identity(worker, identity);
+  return worker.spares != nullptr;
+}
+
+// The unit, on a KLT that is made for it, calls the function without a worker. It is as if it had suspended, and it
+// resumes itself: the worker's scheduler sees which of the two comes first, as for any unit (unit.h).
+void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), void* argument) {
+  Klt& self = *worker.carrier.load(std::memory_order_relaxed);
+  Klt& other = get_klt(worker);
+  const os::SignalMask before = os::block_interrupt_only();
+  self.ticker.stop();
+  prepare_suspend(unit);
+  leave_with_klt(worker, unit, self);
+  void** word = arch::thread_word_of(details(unit).identity->thread_pointer);
+  *word = nullptr;
+  other.worker = &worker;
+  other.event = Event::suspended;
+  call(other);
+  function(argument);
+  unit.next = nullptr;
+  resume_all(&unit);
+  sleep_until_called(self);
+  self.word.store(Klt::asleep, std::memory_order_relaxed);
+  take_over(self);
+  os::set_signals(before);
+}
+
+}  // namespace
+
+void call_blocking(void (*function)(void*), void* argument) {
+  Unit& unit = this_unit();
+  const bool can_leave = enabled() && !is_root(unit) && may_wait(unit) && has_flag(unit, UnitFlag::free_standing) &&
+                         details(unit).held_off == 0;
+  if (!can_leave) {
+    function(argument);
+    return;
+  }
+  constexpr unsigned wanted = UnitFlag::wants_klt | UnitFlag::wants_identity;
+  if ((unit.flags.load(std::memory_order_relaxed) & UnitFlag::wants_klt) == 0)
+    unit.flags.fetch_or(static_cast<std::uint16_t>(wanted), std::memory_order_relaxed);
+  Worker* worker = this_worker();
+  if (worker->carrier.load(std::memory_order_relaxed) == nullptr) {
+    leave_unit_to_scheduler(*worker, unit, Event::yielded);  // and comes back on a KLT that it can keep
+    worker = this_worker();
+  }
+  if (worker->carrier.load(std::memory_order_relaxed) == nullptr || !has_spare_identity(*worker, unit))
+    function(argument);
+  else
+    call_without_worker(*worker, unit, function, argument);
 }
 
 bool switch_klt(Worker& worker, Unit& unit) {
@@ -313,18 +388,9 @@ bool switch_klt(Worker& worker, Unit& unit) {
     hurry_watchdog();
     return false;
   }
-  note_deviation(worker, unit);
-  UnitDetails& of_unit = details(unit);
-  if (of_unit.identity == nullptr) {
-    of_unit.identity = worker.own;
-    worker.own = worker.spares;
-    worker.spares = worker.spares->next;
-    --worker.spare_count;
-  }
-  unit.flags.fetch_or(UnitFlag::holds_klt, std::memory_order_relaxed);
-  unit.context = self;
-  self->word.store(Klt::asleep, std::memory_order_relaxed);
+  leave_with_klt(worker, unit, *self);
   other->worker = &worker;
+  other->event = Event::yielded;
   call(*other);
   sleep_until_called(*self);
   self->word.store(Klt::asleep, std::memory_order_relaxed);

@@ -30,6 +30,7 @@ struct Klt {
   void* context = nullptr;                // of its own loop, while it carries a worker
   Worker* worker = nullptr;               // that it carries, or shall carry
   Lent* begins = nullptr;                 // the scheduler that it shall begin; nullptr: it goes on
+  Event event = Event::yielded;           // with that, about the unit that was left
   Klt* next = nullptr;                    // in a pool
   os::Ticker ticker;
 };
@@ -42,6 +43,10 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent);
 /// From the handler, on the KLT that runs the unit, which may be left. False: it is not, as no other KLT is at hand;
 /// there will be one soon.
 bool switch_klt(Worker& worker, Unit& unit);
+
+/// Calls function(argument), which may sleep in the kernel and uses nothing of weft's, in the calling unit, while its
+/// worker goes on on another KLT. Where that cannot be (a root, no stack, no further KLT), it is just called.
+void call_blocking(void (*function)(void*), void* argument);
 
 /// The worker's timer: that of the KLT which carries it.
 os::Ticker& ticker_of(Worker& worker);

@@ -140,7 +140,9 @@ void on_interrupt(const Interruption& interruption) {
   worker->interrupt_sent.store(false, std::memory_order_relaxed);
   Unit* unit = worker->current;
   if (unit == nullptr || interruption.in_runtime || interruption.on_other_stack) return;
-  if (can_be_left(*worker, *unit, interruption)) os::leave(interruption, leave_for_watchdog, nullptr);
+  if (!can_be_left(*worker, *unit, interruption)) return;
+  note_spinning(interruption.instruction);
+  os::leave(interruption, leave_for_watchdog, nullptr);
 }
 
 }  // namespace
@@ -241,6 +243,10 @@ void read_preemption_environment() {
     preemption_settings.pools = static_cast<KltPools>(index);
     return true;
   });
+  read_interrupt_environment();
+}
+
+void read_interrupt_environment() {
   base::read_variable("WEFT_PREEMPT_SIGNAL", "the number of a real-time signal", "(a free one)",
                       [](base::ValueReader& value) {
                         long number = 0;

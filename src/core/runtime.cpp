@@ -205,6 +205,7 @@ void* carry_worker(void* argument) {
 
 // Has a KLT carry the worker; an error of pthread_create(3).
 int start_carrying(Worker& worker, WorkerUse use) {
+  const HeldOff held;
   os::Identity* native = new_identity();
   if (native == nullptr) return ENOMEM;
   worker.own = native;

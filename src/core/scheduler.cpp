@@ -72,7 +72,8 @@ inline bool is_cancelled_before_start(const Unit& unit, unsigned flags) {
   constexpr unsigned not_plain = UnitFlag::root_of_klt | UnitFlag::cancelled | UnitFlag::wants_identity;
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
   if ((flags & (not_plain | UnitFlag::free_standing)) != UnitFlag::free_standing) [[unlikely]] {
-    if ((flags & (UnitFlag::root_of_klt | UnitFlag::switches_klt)) != 0) return run_specially(worker, unit);
+    if ((flags & (UnitFlag::root_of_klt | UnitFlag::switches_klt | UnitFlag::wants_klt)) != 0)
+      return run_specially(worker, unit);
     if (is_cancelled_before_start(unit, flags)) {
       end_free_standing(worker, unit);
       return Event::finished;

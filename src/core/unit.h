@@ -75,6 +75,7 @@ enum UnitFlag : std::uint16_t {
   yields_by_signal = 2048,
   switches_klt = 4096,
   never_preempted = 8192,
+  wants_klt = 32768,  // it runs only where it can keep its KLT, though nothing preempts it
   holds_klt = 16384,  // it was left in the midst on a KLT of its own, which sleeps (core/klt_switch.h)
 };
 

@@ -7,6 +7,7 @@
 #include "core/idle.h"
 #include "core/klt_switch.h"
 #include "core/place_pools.h"
+#include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
@@ -36,6 +37,11 @@ std::uint64_t cpu_time_seen[most_watched];
 
 bool enabled = false;
 std::atomic<unsigned> blocked_seen{0};
+
+// Where it has interrupted the program last, in turn.
+constexpr unsigned most_remembered = 64;
+std::atomic<std::uint64_t> spun{0};
+std::atomic<std::uintptr_t> spun_at[most_remembered];
 
 bool units_wait() {
   return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
@@ -150,6 +156,8 @@ void give_way_to_watchdog() {
     step_aside();
     return;
   }
+  // Of units that were created one by one, those that nobody wants to be interrupted, or to be moved.
+  if (has_flag(unit, UnitFlag::free_standing) && kind_of(unit) != Preemption::signal_yield) return;
   if (runs_on_any_identity(unit)) return;  // in the midst of an access to storage that others use, perhaps
   // The code may be in the middle of a thread-local access: it must find the same storage again, and
   // nobody else may find it as it is now. So only with another identity at hand for the worker.
@@ -158,6 +166,30 @@ void give_way_to_watchdog() {
     return;
   }
   leave_unit_to_scheduler(worker, unit, Event::yielded);
+}
+
+void note_spinning(std::uintptr_t instruction) {
+  const std::uint64_t index = spun.fetch_add(1, std::memory_order_relaxed);
+  spun_at[index % most_remembered].store(instruction, std::memory_order_relaxed);
+}
+
+WatchdogFindings watchdog_findings() {
+  WatchdogFindings findings;
+  findings.interrupted = spun.load(std::memory_order_relaxed);
+  findings.of = findings.interrupted < most_remembered ? static_cast<unsigned>(findings.interrupted) : most_remembered;
+  std::uintptr_t begins[most_remembered];
+  os::CodeName names[most_remembered];
+  for (unsigned index = 0; index < findings.of; ++index) {
+    names[index] = os::name_of_code(spun_at[index].load(std::memory_order_relaxed));
+    begins[index] = names[index].begin;
+    unsigned same = 0;
+    for (unsigned before = 0; before <= index; ++before) same += begins[before] == begins[index] ? 1 : 0;
+    if (same <= findings.times) continue;
+    findings.times = same;
+    findings.function = names[index].function;
+    findings.library = names[index].library;
+  }
+  return findings;
 }
 
 unsigned watchdog_counts_blocked() { return blocked_seen.load(std::memory_order_relaxed); }
@@ -176,6 +208,7 @@ void wake_watchdog() {
     return;
   }
   constexpr std::size_t stack_bytes = 64UL * 1024;
+  const HeldOff held;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere.
   os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::none);
 }

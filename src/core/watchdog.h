@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace weft::core {
 
@@ -26,6 +27,20 @@ inline void watch() {
   if (watchdog_rests.load(std::memory_order_relaxed)) [[unlikely]]
     wake_watchdog();
 }
+
+/// From the same handler: this instruction was interrupted, in code of the program's.
+void note_spinning(std::uintptr_t instruction);
+
+/// What it has found: how often it has interrupted code of the program's, and the function in which that was most often
+/// of late (`times` of the last `of`).
+struct WatchdogFindings {
+  std::uint64_t interrupted = 0;
+  const char* function = "";  // "" if it has no name that the dynamic linker knows
+  const char* library = "";
+  unsigned times = 0;
+  unsigned of = 0;
+};
+WatchdogFindings watchdog_findings();
 
 /// From a signal handler: something is wanted that can be made only outside of it.
 void hurry_watchdog();

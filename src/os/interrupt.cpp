@@ -192,6 +192,17 @@ KltActivity klt_activity(pid_t klt) {
   return name_end[2] == 'S' || name_end[2] == 'D' ? KltActivity::sleeps : KltActivity::gone;
 }
 
+CodeName name_of_code(std::uintptr_t instruction) {
+  CodeName name;
+  name.begin = instruction;
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(instruction), &info) == 0) return name;
+  name.begin = reinterpret_cast<std::uintptr_t>(info.dli_saddr != nullptr ? info.dli_saddr : info.dli_fbase);
+  if (info.dli_sname != nullptr) name.function = info.dli_sname;
+  if (info.dli_fname != nullptr) name.library = info.dli_fname;
+  return name;
+}
+
 namespace {
 
 void queue_signal(pid_t klt, int mark) {

@@ -67,6 +67,15 @@ void refresh_code_not_to_leave();
 enum class KltActivity { runs, sleeps, gone };
 KltActivity klt_activity(pid_t klt);
 
+/// The function and the library that an instruction belongs to, as far as the dynamic linker knows; "" where it does
+/// not. Not from the handler.
+struct CodeName {
+  std::uintptr_t begin = 0;  // of the function, or of the library if that is not known
+  const char* function = "";
+  const char* library = "";
+};
+CodeName name_of_code(std::uintptr_t instruction);
+
 /// Sends the signal to the KLT, on behalf of the watchdog.
 bool interrupt(pid_t klt);
 

@@ -455,6 +455,133 @@ TEST_P(Preempt, ForkedChildrenPreemptAnew) {
   }
 }
 
+struct Pipe {
+  Pipe() { EXPECT_EQ(pipe(ends), 0); }
+  ~Pipe() {
+    close(ends[0]);
+    close(ends[1]);
+  }
+  int ends[2];
+  std::atomic<unsigned> bytes{0};
+};
+
+// All workers would sleep in the kernel, and the unit that they wait for would never run.
+TEST_P(Preempt, BlockingCallsLeaveTheWorkerToOthers) {
+  EXPECT_EQ(weft_blocking(nullptr, nullptr), WEFT_ERR_ARGUMENT);
+  for (const bool is_preemptive : {false, true}) {
+    for (int round = 0; round < 5; ++round) {
+      Pipe pipe;
+      Jobs jobs;
+      std::atomic<unsigned> wrong{0};
+      const unsigned readers = more_than_workers() + 3;
+      for (unsigned number = 0; number < readers; ++number)
+        jobs.start(is_preemptive ? preemptive() : with(WEFT_AUTO), [&, number] {
+          errno = static_cast<int>(number);
+          const int error = weft_blocking(
+              [](void* argument) {
+                auto& from = *static_cast<Pipe*>(argument);
+                char byte = 0;
+                if (read(from.ends[0], &byte, 1) == 1 && byte == 'x') ++from.bytes;
+              },
+              &pipe);
+          if (error != WEFT_OK) ++wrong;
+          weft_yield();
+        });
+      jobs.start(with(WEFT_AUTO), [&] {
+        for (unsigned number = 0; number < readers; ++number) {
+          if (write(pipe.ends[1], "x", 1) != 1) ++wrong;
+          weft_yield();
+        }
+      });
+      jobs.join();
+      EXPECT_EQ(pipe.bytes.load(), readers);
+      EXPECT_EQ(wrong.load(), 0U);
+    }
+  }
+}
+
+// [S] 4.3: analysis runs when nothing else does, and is put aside for what comes.
+TEST_P(Preempt, LowPriorityIsPutAside) {
+  weft_pool* pools[2] = {make_pool(WEFT_FIFO, WEFT_MPMC), make_pool(WEFT_LIFO, WEFT_MPMC)};
+  ASSERT_EQ(weft_pool_set_preemption(pools[1], GetParam()), WEFT_OK);
+  ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_CHAIN, 200 * 1000), WEFT_OK);
+  std::atomic<int> analysis_runs{0}, steps{0};
+  {
+    OwnWorker worker(WEFT_BY_PRIORITY, {pools[0], pools[1]});
+    Jobs jobs;
+    for (int number = 0; number < 3; ++number)
+      jobs.start(with(WEFT_AUTO, pools[1]), [&] {
+        ++analysis_runs;
+        while (steps.load(std::memory_order_relaxed) < 20) {
+        }
+      });
+    ASSERT_TRUE(eventually([&] { return analysis_runs.load() > 0; }));
+    for (int step = 1; step <= 20; ++step) {
+      jobs.start(with(WEFT_AUTO, pools[0]), [&] { ++steps; });
+      ASSERT_TRUE(eventually([&] { return steps.load() == step; })) << "while an analysis computes";
+    }
+    jobs.join();
+    worker.join();
+  }
+  EXPECT_EQ(analysis_runs.load(), 3);
+}
+
+// [S] 4.2, Algorithm 1: units of workers that are switched off go on on the others, and all get on.
+TEST_P(Preempt, WorkersArePacked) {
+  constexpr unsigned total = 4;
+  weft_pool* pools[total];
+  weft_scheduler* schedulers[total];
+  weft_worker* workers[total];
+  weft_packing* packing = nullptr;
+  for (weft_pool*& pool : pools) pool = make_pool(WEFT_FIFO, WEFT_MPMC);
+  EXPECT_EQ(weft_packing_create(0, pools, schedulers, &packing), WEFT_ERR_ARGUMENT);
+  ASSERT_EQ(weft_packing_create(total, pools, schedulers, &packing), WEFT_OK);
+  for (unsigned rank = 0; rank < total; ++rank) {
+    ASSERT_EQ(weft_worker_create(schedulers[rank], &workers[rank]), WEFT_OK);
+  }
+  EXPECT_EQ(weft_packing_active(packing), total);
+  EXPECT_EQ(weft_packing_set_active(packing, 0), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_packing_set_active(packing, total + 1), WEFT_ERR_ARGUMENT);
+  for (const unsigned active : {1U, 2U, 3U, 4U}) {
+    // A barrier that spins: nobody comes through it unless all are run in turn.
+    SpinBarrier barrier(total * 2);
+    std::atomic<unsigned> through{0}, astray{0};
+    std::atomic<bool> packed{false};
+    Jobs jobs;
+    for (unsigned number = 0; number < total * 2; ++number) {
+      weft_unit_attr attr = preemptive();
+      attr.pool = pools[number % total];
+      jobs.start(attr, [&] {
+        barrier.wait();
+        while (!packed.load(std::memory_order_relaxed)) {
+        }
+        for (int round = 0; round < 3; ++round) {
+          barrier.wait();
+          weft_yield();
+          unsigned rank = 0;
+          while (rank < total && workers[rank] != weft_worker_self()) ++rank;
+          if (round == 2 && rank >= active) ++astray;
+        }
+        ++through;
+      });
+    }
+    ASSERT_TRUE(eventually([] { return weft_preemptions() > 0; }));
+    ASSERT_EQ(weft_packing_set_active(packing, active), WEFT_OK);
+    packed = true;
+    jobs.join();
+    EXPECT_EQ(through.load(), total * 2);
+    EXPECT_EQ(astray.load(), 0U) << active << " active";
+  }
+  ASSERT_EQ(weft_packing_set_active(packing, 2), WEFT_OK);
+  EXPECT_EQ(weft_packing_free(packing), WEFT_ERR_STATE);
+  for (unsigned rank = 0; rank < total; ++rank) {
+    EXPECT_EQ(weft_worker_join(workers[rank]), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_free(schedulers[rank]), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pools[rank]), WEFT_OK);
+  }
+  EXPECT_EQ(weft_packing_free(packing), WEFT_OK);
+}
+
 // An idle process has no timers that run.
 TEST_P(Preempt, NothingTicksWhereNothingRuns) {
   ASSERT_TRUE(spinning_units_end(GetParam()));
