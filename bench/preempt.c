@@ -1,12 +1,15 @@
 // What preemption costs (S. Shiina et al., PPoPP 2021). One measurement per call, one JSON object on stdout:
 //
-//   preempt cost KIND                       Table 1: from the last instruction of one thread to the first of the next, on
+//   preempt cost KIND                       Table 1: from the last instruction of one thread to the first of the next,
+//   on
 //                                           one CPU. KIND: pthread, signal-yield, klt-switch
-//   preempt overhead KIND WORKERS STEPS     Fig. 6: how long compute-bound units take, ten per worker. KIND: none, timer
+//   preempt overhead KIND WORKERS STEPS     Fig. 6: how long compute-bound units take, ten per worker. KIND: none,
+//   timer
 //                                           (interrupted, but never made to give way), signal-yield, klt-switch
 //   preempt interruption WORKERS            Fig. 4: what a tick takes from a unit that nobody waits behind
 //
-// Intervals, timers and variants are those of WEFT_PREEMPT_INTERVAL, WEFT_PREEMPT_TIMER, WEFT_KLT_SLEEP and WEFT_KLT_POOLS.
+// Intervals, timers and variants are those of WEFT_PREEMPT_INTERVAL, WEFT_PREEMPT_TIMER, WEFT_KLT_SLEEP and
+// WEFT_KLT_POOLS.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

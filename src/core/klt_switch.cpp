@@ -96,6 +96,7 @@ void call(Klt& klt) {
 }
 
 void sleep_until_called(Klt& self) {
+  if (sleeps_by_signal()) self.ticker.stop();  // its ticks would wake it
   while (self.word.load(std::memory_order_acquire) != Klt::called) {
     if (sleeps_by_signal())
       os::suspend_for_interrupt();

@@ -104,7 +104,7 @@ struct alignas(base::cache_line) Worker {
   void* signal_stack = nullptr;   // of a root that had none
   bool turn_put_off = false;      // of a root that has stepped aside: belongs to whoever has root_unit in hand
   WholeUnit root_unit;            // of a root: its continuation
-  WholeUnit scheduler_code;               // `current` in a scheduler of the program's own, between units: cannot wait
+  WholeUnit scheduler_code;       // `current` in a scheduler of the program's own, between units: cannot wait
   Stack* root_segment = nullptr;  // where its frames go on, inside call_on_segment()
   void* face = nullptr;           // a face's own caches
   unsigned placed_turns = 0;      // how often it was looked which of its own pools comes first
