@@ -389,6 +389,12 @@ WEFT_API int weft_preempt_enable(void);
  * units or a scheduler: STATE. A private pool with one is slower than without. */
 WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
 
+/* Whether weft's watchdog (docs/design/stuck.md) looks after workers of weft that have run one unit for 10 ms while
+ * others wait: a unit with WEFT_OWN_TLS and WEFT_PREEMPT_SIGNAL_YIELD is interrupted then, however long its slice is,
+ * and a worker whose KLT sleeps in the kernel is stood in for by another. Off at first. UNSUPPORTED:
+ * weft_preempt_signal() is 0. */
+WEFT_API int weft_watchdog(int on);
+
 /* The signal in use; 0: none is free, nothing is preempted. */
 WEFT_API int weft_preempt_signal(void);
 /* Calls function(argument), which may sleep in the kernel, while the worker goes on on another KLT. The function must

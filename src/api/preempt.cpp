@@ -3,6 +3,7 @@
 
 #include "api/convert.h"
 #include "core/klt_switch.h"
+#include "core/watchdog.h"
 #include "os/interrupt.h"
 
 using namespace weft;
@@ -39,6 +40,13 @@ extern "C" int weft_preempt_disable() {
 extern "C" int weft_preempt_enable() {
   core::worker_here();
   return core::let_go() ? WEFT_OK : WEFT_ERR_STATE;
+}
+
+extern "C" int weft_watchdog(int on) {
+  core::worker_here();
+  core::watchdog_interrupts.store(on != 0, std::memory_order_relaxed);
+  if (on != 0) core::watch();
+  return core::preemption_works() ? WEFT_OK : WEFT_ERR_UNSUPPORTED;
 }
 
 extern "C" int weft_preempt_signal() {

@@ -2,6 +2,7 @@
 #include "core/environment.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
+#include "core/watchdog.h"
 
 #ifndef WEFT_VERSION
 #error "the build says which version this is"
@@ -21,6 +22,7 @@ extern "C" int weft_init() {
     core::Config config;
     core::read_environment(config);
     core::read_preemption_environment();
+    core::watchdog_interrupts.store(false, std::memory_order_relaxed);
     core::configure(config, core::Hooks{});
   }
   if (core::this_worker() == nullptr && core::try_enter() == nullptr) {

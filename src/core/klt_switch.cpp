@@ -96,12 +96,13 @@ void call(Klt& klt) {
 }
 
 void sleep_until_called(Klt& self) {
-  if (sleeps_by_signal()) self.ticker.stop();  // its ticks would wake it
   while (self.word.load(std::memory_order_acquire) != Klt::called) {
-    if (sleeps_by_signal())
+    if (sleeps_by_signal()) {
+      self.ticker.stop();  // its ticks would wake it
       os::suspend_for_interrupt();
-    else
+    } else {
       os::futex_wait(self.word, Klt::asleep);
+    }
   }
 }
 

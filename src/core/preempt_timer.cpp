@@ -52,10 +52,16 @@ bool is_awake(const Worker& worker) {
          worker.parked.load(std::memory_order_relaxed) == Parked::awake;
 }
 
+bool runs_a_unit(const Worker& worker) {
+  const Unit* unit = worker.current;
+  return unit != nullptr && unit != &worker.root_unit && is_awake(worker);
+}
+
 // Of another worker. Only units whose descriptors are never given back are looked at, unless all are preemptive.
 bool runs_preemptive(const Worker& worker) {
+  if (!runs_a_unit(worker)) return false;
   const Unit* unit = worker.current;
-  if (unit == nullptr || unit == &worker.root_unit || !is_awake(worker)) return false;
+  if (unit == nullptr) return false;
   const Preemption by_default = preemption_settings.kind;
   if (by_default != Preemption::none) return true;
   const Preemption kind = kind_of(*unit);
@@ -121,15 +127,17 @@ void tick_again_slowly(Worker& worker) {
   if (leads(worker) || leader.compare_exchange_strong(none, static_cast<int>(worker.index))) start(worker);
 }
 
-void tick_where_wanted() {
-  if (!ticking.load(std::memory_order_relaxed)) return;
+bool tick_where_wanted() {
+  if (!ticking.load(std::memory_order_relaxed)) return false;
   bool some = false;
-  for_each_worker([&some](Worker& worker) {
+  bool any = false;
+  for_each_worker([&some, &any](Worker& worker) {
+    any = any || runs_a_unit(worker);
     if (!runs_preemptive(worker)) return;
     some = true;
     if (!one_timer() && !ticker_of(worker).runs()) start(worker);
   });
-  if (!some || !one_timer()) return;
+  if (!some || !one_timer()) return any;
   const int index = leader.load(std::memory_order_relaxed);
   Worker* leading = index != nobody ? runtime.worker_at[index].load(std::memory_order_acquire) : nullptr;
   if (leading != nullptr && is_awake(*leading)) {
@@ -139,6 +147,7 @@ void tick_where_wanted() {
     int before = index;
     if (leader.compare_exchange_strong(before, static_cast<int>(heir->index))) start(*heir);
   }
+  return any;
 }
 
 void note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive) {

@@ -36,8 +36,8 @@ inline void tick_again(Worker& worker) {
     tick_again_slowly(worker);
 }
 
-/// From the watchdog.
-void tick_where_wanted();
+/// From the watchdog. Whether it had better look again: some worker runs a unit, and there are preemptive ones.
+bool tick_where_wanted();
 
 /// From the handler: a tick has arrived on the worker. Passes it on where that is due.
 void note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive);

@@ -20,6 +20,7 @@
 namespace weft::core {
 
 std::atomic<bool> watchdog_rests{false};
+std::atomic<bool> watchdog_interrupts{true};
 
 namespace {
 
@@ -78,13 +79,15 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
 
 // True if some worker was stuck.
 bool look(bool* any_active) {
-  const bool waiting = units_wait();
+  const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
+  const bool waiting = interrupts && units_wait();
   bool fired = false;
   unsigned blocked = 0;
   for_each_worker([&](Worker& worker) {
     const unsigned index = worker.index;
     if (index >= most_watched || !worker.active.load(std::memory_order_relaxed)) return;
     *any_active = true;
+    if (!interrupts) return;
     const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
     const bool stuck = points == points_seen[index];
     points_seen[index] = points;
@@ -126,9 +129,8 @@ void* watch_workers(void*) {
   unsigned idle_looks = 0;
   for (;;) {
     sleep_for(interval);
-    bool any_active = false;
     make_what_is_wanted();
-    tick_where_wanted();
+    bool any_active = tick_where_wanted();
     if (look(&any_active)) {
       if (++fired_in_a_row >= patience) interval = interval / 2 > fastest_ns ? interval / 2 : fastest_ns;
     } else if (fired_in_a_row > 0) {
@@ -195,6 +197,11 @@ WatchdogFindings watchdog_findings() {
 unsigned watchdog_counts_blocked() { return blocked_seen.load(std::memory_order_relaxed); }
 
 void hurry_watchdog() {
+  std::uint32_t rests = resting;
+  if (state.compare_exchange_strong(rests, watching, std::memory_order_acq_rel)) {
+    watchdog_rests.store(false, std::memory_order_relaxed);
+    os::futex_wake(state, 1);
+  }
   hurry.store(1, std::memory_order_relaxed);
   os::futex_wake(hurry, 1);
 }

@@ -20,6 +20,8 @@
 namespace weft::core {
 
 extern std::atomic<bool> watchdog_rests;
+/// Whether it does something about workers that are stuck; else it only serves preemption by time (core/preempt.h).
+extern std::atomic<bool> watchdog_interrupts;
 void wake_watchdog();
 
 /// Units may get stuck from here on: called when work for several workers begins.
