@@ -251,7 +251,7 @@ Klt& get_klt(Worker& worker) {
     if (Klt* klt = take_from_pools(worker); klt != nullptr) return *klt;
     make_klt();
     // It comes into the global pool by itself, where another may be faster.
-    constexpr std::uint64_t a_while_ns = 200 * 1000;
+    constexpr std::uint64_t a_while_ns = 200ULL * 1000;
     std::atomic<std::uint32_t> never_changes{0};
     for (unsigned round = 0; round < 50 && free_klts.load(std::memory_order_relaxed) == 0; ++round)
       os::futex_wait_for(never_changes, 0, a_while_ns);

@@ -27,7 +27,7 @@ enum class KltPools : std::uint8_t { local, global };
 struct PreemptionSettings {
   Preemption kind = Preemption::none;  // of units that do not say, and whose pool does not
   TickMode mode = TickMode::aligned;
-  std::uint64_t interval_ns = 1000 * 1000;
+  std::uint64_t interval_ns = 1000ULL * 1000;
   int signal = 0;  // 0: a free one
   unsigned most_klts = 4096;
   KltSleep sleep = KltSleep::futex;
@@ -35,7 +35,7 @@ struct PreemptionSettings {
 };
 extern PreemptionSettings preemption_settings;
 
-inline constexpr std::uint64_t shortest_interval_ns = 100 * 1000;
+inline constexpr std::uint64_t shortest_interval_ns = 100ULL * 1000;
 inline constexpr std::uint64_t longest_interval_ns = 10ULL * 1000 * 1000 * 1000;
 
 /// WEFT_PREEMPT, WEFT_PREEMPT_TIMER, WEFT_PREEMPT_INTERVAL, WEFT_MAX_KLTS, WEFT_KLT_SLEEP and WEFT_KLT_POOLS, and
