@@ -389,10 +389,10 @@ WEFT_API int weft_preempt_enable(void);
  * units or a scheduler: STATE. A private pool with one is slower than without. */
 WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
 
-/* Whether weft's watchdog (docs/design/stuck.md) looks after workers of weft that have run one unit for 10 ms while
- * others wait: a unit with WEFT_OWN_TLS and WEFT_PREEMPT_SIGNAL_YIELD is interrupted then, however long its slice is,
- * and a worker whose KLT sleeps in the kernel is stood in for by another. Off at first. UNSUPPORTED:
- * weft_preempt_signal() is 0. */
+/* Whether weft's watchdog (docs/design/stuck.md) interrupts units that have run for 10 ms while others wait, however
+ * long their slice is: those with WEFT_OWN_TLS and WEFT_PREEMPT_SIGNAL_YIELD. Off at first. (For workers whose KLT
+ * sleeps in the kernel it has others stand in in any case, once there are preemptive units.) UNSUPPORTED: no signal is
+ * free. */
 WEFT_API int weft_watchdog(int on);
 
 /* The signal in use; 0: none is free, nothing is preempted. */

@@ -48,10 +48,20 @@ bool units_wait() {
   return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
 }
 
+bool uses_cpu(const Worker& worker, int klt) {
+  const std::uint64_t used = os::klt_cpu_time(klt);
+  const std::uint64_t since = used - cpu_time_seen[worker.index];
+  cpu_time_seen[worker.index] = used;
+  return since >= static_cast<std::uint64_t>(fastest_ns) / 2;
+}
+
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
 // something was done about it.
 bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
   const int klt = worker.klt.load(std::memory_order_relaxed);
+  const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
+  // What runs is not to be interrupted; and to see that it does costs less so than to read it in /proc.
+  if (!interrupts && uses_cpu(worker, klt)) return false;
   switch (os::klt_activity(klt)) {
     case os::KltActivity::gone:
       return false;
@@ -59,6 +69,7 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
       if (!elsewhere_too || worker.parked.load(std::memory_order_relaxed) != 0) return false;
       return fewer_awake_than_wanted(++blocked) && wake_spare() != nullptr;
     case os::KltActivity::runs:
+      if (!interrupts) return false;
       break;
   }
   // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
@@ -68,10 +79,7 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
     wake_spare();
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look.
-  const std::uint64_t used = os::klt_cpu_time(klt);
-  const std::uint64_t since = used - cpu_time_seen[worker.index];
-  cpu_time_seen[worker.index] = used;
-  if (since < static_cast<std::uint64_t>(fastest_ns) / 2) return true;
+  if (!uses_cpu(worker, klt)) return true;
   if (worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) return true;
   os::refresh_code_not_to_leave();
   return os::interrupt(klt);
@@ -79,15 +87,13 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
 
 // True if some worker was stuck.
 bool look(bool* any_active) {
-  const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
-  const bool waiting = interrupts && units_wait();
+  const bool waiting = units_wait();
   bool fired = false;
   unsigned blocked = 0;
   for_each_worker([&](Worker& worker) {
     const unsigned index = worker.index;
     if (index >= most_watched || !worker.active.load(std::memory_order_relaxed)) return;
     *any_active = true;
-    if (!interrupts) return;
     const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
     const bool stuck = points == points_seen[index];
     points_seen[index] = points;
