@@ -30,16 +30,23 @@ bool needs_stateless_scheduler(weft_technique technique) {
   return technique == WEFT_SS || technique == WEFT_SS_L || technique == WEFT_SC;
 }
 
-// What only few attributes ask for; an error if they contradict each other.
-int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr, core::Wish& wish) {
-  if (attr.technique < WEFT_AUTO || attr.technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
-  if ((attr.flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
-  if (attr.technique == WEFT_STACKLESS && (attr.flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
+[[gnu::noinline]] int read_preemption(const weft_unit_attr& attr, core::Wish& wish) {
   if (static_cast<unsigned>(attr.preemption) > WEFT_PREEMPT_NONE) return WEFT_ERR_ARGUMENT;
   if (api::asks_to_be_preempted(attr.preemption)) {
     if (attr.technique == WEFT_STACKLESS) return WEFT_ERR_STACKLESS;
     if (attr.stack_size != 0 && attr.stack_size < smallest_preemptive_stack) return WEFT_ERR_ARGUMENT;
   }
+  wish.flags |= api::preemption_flags(attr.preemption, wish.pool);
+  return WEFT_OK;
+}
+
+// What only few attributes ask for; an error if they contradict each other.
+int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr, core::Wish& wish) {
+  if (attr.technique < WEFT_AUTO || attr.technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
+  if ((attr.flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
+  if (attr.technique == WEFT_STACKLESS && (attr.flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
+  if (attr.preemption != WEFT_PREEMPT_DEFAULT) [[unlikely]]
+    if (const int error = read_preemption(attr, wish); error != WEFT_OK) return error;
   // They run on the stacks of schedulers, which are all of one size.
   if (attr.technique == WEFT_SC && (attr.stack_size != 0 || attr.stack != nullptr)) return WEFT_ERR_ARGUMENT;
   if (needs_stateless_scheduler(attr.technique) && worker.scheduler() != nullptr && !worker.scheduler()->stateless())
@@ -87,7 +94,9 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
     wish.technique = static_cast<core::Technique>(attr->technique);
     wish.stack_class = core::stack_class_of(attr->stack_size);
   }
-  wish.flags |= api::preemption_flags(attr != nullptr ? attr->preemption : WEFT_PREEMPT_DEFAULT, wish.pool);
+  if (core::preemption_settings.kind != core::Preemption::none) [[unlikely]]
+    if (attr == nullptr || attr->preemption == WEFT_PREEMPT_DEFAULT)
+      wish.flags |= api::preemption_flags(WEFT_PREEMPT_DEFAULT, wish.pool);
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
   if (core::is_child_first(wish.technique)) wish.needs_fitting = true;  // its stack
   return WEFT_OK;

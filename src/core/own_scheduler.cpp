@@ -99,7 +99,7 @@ void Scheduler::end_on(const Worker& worker) {
 
 // Algorithm 1, lines 7-10, except that the worker's pools take turns: units that spin in the first must not keep those
 // of the second from what they spin for.
-Unit* Scheduler::take_private(unsigned active, unsigned in_private) {
+[[gnu::noinline]] Unit* Scheduler::take_private(unsigned active, unsigned in_private) {
   const unsigned mine = in_private / active;
   for (unsigned step = 0; step < mine; ++step) {
     const unsigned turn = next_private_++ % mine;
@@ -109,7 +109,7 @@ Unit* Scheduler::take_private(unsigned active, unsigned in_private) {
 }
 
 // Algorithm 1: one of the worker's own (lines 7-10) and one of those that all share (11-14), by turns.
-Unit* Scheduler::choose_packed(const Worker& worker) {
+[[gnu::noinline]] Unit* Scheduler::choose_packed(const Worker& worker) {
   const unsigned active = packing_->active.load(std::memory_order_acquire);
   if (worker.ends.load(std::memory_order_relaxed)) return first_of(0);
   if (rank_ >= active) return nullptr;

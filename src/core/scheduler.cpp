@@ -329,7 +329,7 @@ void run_until_done(const Unit& unit) {
   come_back(worker, self);
 }
 
-void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done) {
+[[gnu::noinline]] void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done) {
   {
     SchedulerFrame frame(worker, loops);
     worker.current = nullptr;
