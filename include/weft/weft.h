@@ -9,7 +9,8 @@
  * MEMORY instead). So it does without memory for a stack that is bound when a unit starts. Where nothing is said of
  * callers, any may call it, and it does not wait. NULL where an object is expected, or where something shall be
  * written: ARGUMENT, which is not repeated below. Times are in nanoseconds, sizes in bytes. Sources: [D] is S.
- * Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance Computing".
+ * Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance Computing",
+ * [S] S. Shiina et al., "Lightweight Preemptive User-Level Threads" (PPoPP 2021).
  * Synchronisation objects stand in weft/sync.h, which this file includes. */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
@@ -104,12 +105,12 @@ enum weft_unit_flags {
 };
 
 /* How a unit is made to give way that does not by itself: S. Shiina et al., "Lightweight Preemptive User-Level Threads"
- * (PPoPP 2021). This version of weft knows only WEFT_PREEMPT_NONE: a unit that asks for another is not created
- * (WEFT_ERR_UNSUPPORTED). */
+ * (PPoPP 2021), section 3. All kinds may be mixed. See "Preemption" below, and docs/library.md on which to choose. */
 typedef enum weft_preemption {
-  WEFT_PREEMPT_NONE = 0,     /* it runs until it waits, yields or ends */
-  WEFT_PREEMPT_SIGNAL_YIELD, /* a signal handler yields in its name */
-  WEFT_PREEMPT_KLT_SWITCH    /* it keeps its KLT, and the worker goes on on another */
+  WEFT_PREEMPT_DEFAULT = 0,  /* what its pool says (weft_pool_set_preemption), or else WEFT_PREEMPT, or else NONE */
+  WEFT_PREEMPT_SIGNAL_YIELD, /* 3.1.1: a signal handler yields in its name, where the code can be left so */
+  WEFT_PREEMPT_KLT_SWITCH,   /* 3.1.2: it keeps its KLT, and the worker goes on on another; implies WEFT_OWN_TLS */
+  WEFT_PREEMPT_NONE          /* it runs until it waits, yields or ends */
 } weft_preemption;
 
 typedef struct weft_unit_attr {
@@ -120,19 +121,19 @@ typedef struct weft_unit_attr {
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
   const char* name;           /* not copied; for messages and debuggers */
-  weft_preemption preemption; /* WEFT_PREEMPT_NONE; the others: UNSUPPORTED */
+  weft_preemption preemption; /* WEFT_PREEMPT_DEFAULT; what can be preempted has a stack, of 16 KiB at least */
   weft_worker* worker;        /* it goes there: into the first pool of that one's scheduler; or, with weft's default,
                                * behind what waits there, and another that has nothing may take it. NULL: no matter */
 } weft_unit_attr;
 #define WEFT_UNIT_ATTR_INIT \
-  { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_NONE, NULL }
+  { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_DEFAULT, NULL }
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
  * instead, and the caller waits in its own pool (a root, a stackless unit and one with WEFT_OWN_TLS wait for the
  * child's end, or its first wait). `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees
  * itself. Any caller. Errors: ARGUMENT (also a pool and a worker, or a child-first technique and a worker), MEMORY,
- * SCHEDULER (SS, SS-L, SC for a worker whose scheduler is not stateless), STACKLESS (with WEFT_MAY_BLOCK), UNSUPPORTED
- * (preemption), STATE (the worker has ended), ACCESS (the worker's first pool is PRIV, and not the caller's). [D] 3.2,
+ * SCHEDULER (SS, SS-L, SC for a worker whose scheduler is not stateless), STACKLESS (with WEFT_MAY_BLOCK, or
+ * preemptive), STATE (the worker has ended), ACCESS (the worker's first pool is PRIV, and not the caller's). [D] 3.2,
  * Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
@@ -357,6 +358,80 @@ WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
 /* The worker, which is the caller's (else STATE), goes on with another scheduler, from its next scheduling point on;
  * NULL: with weft's default. What lies in the pools of the former one stays there. */
 WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);
+
+/* Thread packing ([S] 4.2, Algorithm 1): a program with a unit for each of `count` workers goes on on fewer of them,
+ * which share the load evenly. Each worker has a pool, which anybody may use (MPMC: ACCESS); pools[i] is for the units
+ * of the i-th worker, and schedulers[i], which is written here, is to be given to weft_worker_create() for it, once.
+ * With n active workers of N, each has floor(N / n) pools to itself, its own among them; the rest are shared by all, a
+ * slice at a time, and take turns with those. So the units should be preemptive; KLT-switching suits any code. Unlike
+ * the paper's, a worker's own pools take turns too. ARGUMENT, MEMORY. */
+typedef struct weft_packing weft_packing;
+WEFT_API int weft_packing_create(size_t count, weft_pool* const* pools, weft_scheduler** schedulers,
+                                 weft_packing** packing);
+/* From now on the first `workers` are active, from 1 to `count`: the others stop at the next tick, or scheduling point,
+ * of what they run. Any caller, any time. ARGUMENT. */
+WEFT_API int weft_packing_set_active(weft_packing* packing, size_t workers);
+WEFT_API size_t weft_packing_active(const weft_packing* packing);
+/* After its schedulers: STATE. */
+WEFT_API int weft_packing_free(weft_packing* packing);
+
+/* ------------------------------------------------------------------ preemption */
+
+/* Once a preemptive unit has been created, timers of the kernel's interrupt the workers that run such units, and a unit
+ * gives way to others that wait, if there are any. It is left only where that is safe; else it runs on until the next
+ * tick:
+ *   - signal-yield: not inside libc, the dynamic linker, the C++ runtime and weft. Any other code must stand it
+ *     that another unit runs in its middle, on its KLT: a lock that such code holds may be wanted by that unit, which
+ *     should then wait by a weft_mutex, yield, or be preemptive itself. With WEFT_OWN_TLS its thread-local storage
+ *     stays its own; without, it says that it depends on none ("KLT-independent", 3.1.1).
+ *   - KLT-switching: anywhere but inside weft, in system calls too. While it waits for its next slice, it keeps its KLT
+ *     with all that belongs to one. There are at most WEFT_MAX_KLTS of these (4096), 1 or 2 for each worker and
+ *     1 for each unit that was preempted; when there are no more, units run on.
+ * The signal is a real-time one that the program has no handler for; SA_RESTART is set (3.5.1), so that most system
+ * calls go on by themselves; those that sleep for a given time return EINTR, as for any signal. What may not be
+ * interrupted goes between weft_preempt_disable() and weft_preempt_enable().
+ *
+ * Variables of the environment, read by weft_init(): WEFT_PREEMPT=none|signal-yield|klt-switch, the kind of units that
+ * do not say; WEFT_PREEMPT_TIMER=creation|aligned|one-to-all|chain; WEFT_PREEMPT_INTERVAL, in microseconds;
+ * WEFT_PREEMPT_SIGNAL, a signal's number. Sanitizer builds of weft preempt nothing: their runtimes put signals off. */
+
+/* Which timers there are: section 3.2. */
+typedef enum weft_timer {
+  WEFT_TIMER_CREATION,   /* one per worker, as it comes */
+  WEFT_TIMER_ALIGNED,    /* one per worker, spread over the interval (default) */
+  WEFT_TIMER_ONE_TO_ALL, /* one for all; who gets it signals all others that run a preemptive unit */
+  WEFT_TIMER_CHAIN       /* the same, but signals the next, and that the next */
+} weft_timer;
+
+/* From now on. `nanoseconds` from 100,000 to 10,000,000,000 (default: 1,000,000). ARGUMENT. */
+WEFT_API int weft_preempt_timer(weft_timer timer, uint64_t nanoseconds);
+
+/* Until the matching weft_preempt_enable() the calling unit is not preempted; it may wait and yield. Counted: LIMIT
+ * beyond 100. A preemption that fell in between is made up for by enable(). STATE: there was no disable. Any caller. */
+WEFT_API int weft_preempt_disable(void);
+WEFT_API int weft_preempt_enable(void);
+
+/* The kind of units that are put into the pool for the first time and do not say themselves. Once, before the pool has
+ * units or a scheduler: STATE. A private pool with one is slower than without. */
+WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
+
+/* Whether weft's watchdog (docs/design/stuck.md) interrupts units that have run for 10 ms while others wait, however
+ * long their slice is: those with WEFT_OWN_TLS and WEFT_PREEMPT_SIGNAL_YIELD. Off at first. (For workers whose KLT
+ * sleeps in the kernel it has others stand in in any case, once there are preemptive units.) UNSUPPORTED: no signal is
+ * free. */
+WEFT_API int weft_watchdog(int on);
+
+/* The signal in use; 0: none is free, nothing is preempted. */
+WEFT_API int weft_preempt_signal(void);
+/* Calls function(argument), which may sleep in the kernel, while the worker goes on on another KLT. The function must
+ * not use weft. From then on the unit has thread-local storage of its own. A root, a stackless unit, and one that has
+ * preemption disabled just call it; so does everybody where no further KLT can be had. ARGUMENT. */
+WEFT_API int weft_blocking(void (*function)(void*), void* argument);
+
+/* How many KLTs there are for KLT-switching; *free (may be NULL): how many of them wait to be used (3.3.2). */
+WEFT_API size_t weft_klts(size_t* free);
+/* How often units have been preempted so far. */
+WEFT_API uint64_t weft_preemptions(void);
 
 /* ------------------------------------------------------------------ queries */
 

@@ -387,7 +387,7 @@ struct Attributes {
   int priority = 0;
   unsigned flags = 0;
   const char* name = nullptr;
-  weft_preemption preemption = WEFT_PREEMPT_NONE;
+  weft_preemption preemption = WEFT_PREEMPT_DEFAULT;
   weft_worker* worker = nullptr;
 
   weft_unit_attr get() const { return {technique, stack_size, stack, pool, priority, flags, name, preemption, worker}; }

@@ -1,6 +1,8 @@
 #include "api/convert.h"
 #include "core/environment.h"
+#include "core/preempt.h"
 #include "core/scheduler.h"
+#include "core/watchdog.h"
 
 #ifndef WEFT_VERSION
 #error "the build says which version this is"
@@ -19,6 +21,8 @@ extern "C" int weft_init() {
       core::runtime.slots.load(std::memory_order_relaxed) == 0) {
     core::Config config;
     core::read_environment(config);
+    core::read_preemption_environment();
+    core::watchdog_interrupts.store(false, std::memory_order_relaxed);
     core::configure(config, core::Hooks{});
   }
   if (core::this_worker() == nullptr && core::try_enter() == nullptr) {

@@ -99,7 +99,7 @@ extern "C" int weft_scheduler_push(weft_pool* pool, weft_scheduler* handle) {
   core::Wish wish;
   wish.technique = core::Technique::roc_l;
   wish.pool = pool_of(pool);
-  wish.flags |= core::UnitFlag::detached;
+  wish.flags |= core::UnitFlag::detached | core::UnitFlag::never_preempted;
   wish.needs_fitting = true;
   wish.name = "a scheduler";
   core::Unit* unit = core::make_unit(worker, run_stacked, scheduler_of(handle), wish);

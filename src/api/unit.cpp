@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "api/convert.h"
+#include "api/preempt.h"
 #include "arch/context.h"
 #include "base/panic.h"
 #include "core/create.h"
@@ -19,6 +20,7 @@ using api::unit_of;
 namespace {
 
 constexpr std::size_t smallest_own_stack = 4096;
+constexpr std::size_t smallest_preemptive_stack = 16UL * 1024;  // the frame of a signal handler alone has up to 11 KiB
 constexpr std::size_t largest_stack = std::size_t{1} << 40U;
 
 static_assert(static_cast<int>(core::Technique::c_roc_e) == WEFT_C_ROC_E);
@@ -48,18 +50,28 @@ int choose_worker(const core::Worker& caller, const weft_unit_attr& attr, core::
   return is_foreign ? WEFT_ERR_ACCESS : WEFT_OK;
 }
 
+[[gnu::noinline]] int read_preemption(const weft_unit_attr& attr, core::Wish& wish) {
+  if (static_cast<unsigned>(attr.preemption) > WEFT_PREEMPT_NONE) return WEFT_ERR_ARGUMENT;
+  if (api::asks_to_be_preempted(attr.preemption)) {
+    if (attr.technique == WEFT_STACKLESS) return WEFT_ERR_STACKLESS;
+    if (attr.stack_size != 0 && attr.stack_size < smallest_preemptive_stack) return WEFT_ERR_ARGUMENT;
+  }
+  wish.flags |= api::preemption_flags(attr.preemption, wish.pool);
+  return WEFT_OK;
+}
+
 // What only few attributes ask for; an error if they contradict each other.
 int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr, core::Wish& wish) {
   if (attr.technique < WEFT_AUTO || attr.technique > WEFT_C_ROC_E) return WEFT_ERR_ARGUMENT;
   if ((attr.flags & ~static_cast<unsigned>(WEFT_OWN_TLS | WEFT_MAY_BLOCK)) != 0) return WEFT_ERR_ARGUMENT;
   if (attr.technique == WEFT_STACKLESS && (attr.flags & WEFT_MAY_BLOCK) != 0) return WEFT_ERR_STACKLESS;
-  if (static_cast<unsigned>(attr.preemption) > WEFT_PREEMPT_KLT_SWITCH) return WEFT_ERR_ARGUMENT;
-  if (attr.preemption != WEFT_PREEMPT_NONE) return WEFT_ERR_UNSUPPORTED;
   // They run on the stacks of schedulers, which are all of one size.
   if (attr.technique == WEFT_SC && (attr.stack_size != 0 || attr.stack != nullptr)) return WEFT_ERR_ARGUMENT;
   if (needs_stateless_scheduler(attr.technique) && would_be_stateful(worker, attr.worker)) return WEFT_ERR_SCHEDULER;
   if (attr.worker != nullptr)
     if (const int error = choose_worker(worker, attr, wish); error != WEFT_OK) return error;
+  if (attr.preemption != WEFT_PREEMPT_DEFAULT) [[unlikely]]
+    if (const int error = read_preemption(attr, wish); error != WEFT_OK) return error;
   if ((attr.flags & WEFT_OWN_TLS) != 0) wish.flags |= core::UnitFlag::wants_identity;
   if (attr.stack != nullptr) {
     if (attr.stack_size < smallest_own_stack) return WEFT_ERR_ARGUMENT;
@@ -104,6 +116,9 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
     wish.technique = static_cast<core::Technique>(attr->technique);
     wish.stack_class = core::stack_class_of(attr->stack_size);
   }
+  if (core::preemption_settings.kind != core::Preemption::none) [[unlikely]]
+    if (attr == nullptr || attr->preemption == WEFT_PREEMPT_DEFAULT)
+      wish.flags |= api::preemption_flags(WEFT_PREEMPT_DEFAULT, wish.pool);
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
   if (core::is_child_first(wish.technique)) wish.needs_fitting = true;  // its stack
   return WEFT_OK;

@@ -164,6 +164,7 @@ void strip(Worker& worker, Unit& unit) {
   unit.deviations = 0;
   unit.moves = 0;
   of_unit.revivals = 0;
+  of_unit.held_off = 0;
 }
 
 namespace {

@@ -1,6 +1,10 @@
 #include "core/identities.h"
 
+#include <cstdlib>
+#include <new>
+
 #include "base/panic.h"
+#include "core/preempt.h"
 
 namespace weft::core {
 
@@ -13,6 +17,7 @@ constexpr unsigned most_spares = 32;
 Spinlock shared_lock;
 os::Identity* shared_spares = nullptr;
 std::atomic<bool> told{false};
+std::atomic<unsigned> wanted{0};
 
 os::Identity* take_shared() {
   SpinGuard guard(shared_lock);
@@ -36,6 +41,7 @@ os::Identity* take_identity(Worker& worker) {
     return identity;
   }
   if (os::Identity* identity = take_shared(); identity != nullptr) return identity;
+  const HeldOff held;
   os::Identity* identity = os::create_lender();
   if (identity == nullptr && !told.exchange(true, std::memory_order_relaxed))
     base::warn(
@@ -52,6 +58,43 @@ void give_identity(Worker& worker, os::Identity* identity) {
     return;
   }
   share(identity);
+}
+
+bool take_spare_in_handler(Worker& worker) {
+  if (!shared_lock.try_lock()) return false;
+  os::Identity* identity = shared_spares;
+  if (identity != nullptr) shared_spares = identity->next;
+  shared_lock.unlock();
+  if (identity == nullptr) return false;
+  identity->next = worker.spares;
+  worker.spares = identity;
+  ++worker.spare_count;
+  return true;
+}
+
+void offer_identity_of_this_klt() {
+  void* memory = std::malloc(sizeof(os::Identity));
+  if (memory == nullptr) return;
+  auto identity = new (memory) os::Identity;
+  identity->thread_pointer = arch::thread_pointer();
+  SpinGuard guard(shared_lock);
+  identity->next = shared_spares;
+  shared_spares = identity;
+}
+
+void want_identity() { wanted.fetch_add(1, std::memory_order_relaxed); }
+
+void make_wanted_identities() {
+  constexpr unsigned at_once = 32;
+  unsigned count = wanted.exchange(0, std::memory_order_relaxed);
+  if (count > at_once) count = at_once;
+  for (; count != 0; --count) {
+    os::Identity* identity = os::create_lender();
+    if (identity == nullptr) return;
+    SpinGuard guard(shared_lock);
+    identity->next = shared_spares;
+    shared_spares = identity;
+  }
 }
 
 void end_identity(Worker& worker, os::Identity* identity) {
@@ -90,7 +133,7 @@ bool ensure_own_identity(Worker& worker) {
 void keep_identity_slowly(Worker& worker, Unit& unit) {
   if (details(unit).identity == nullptr && worker.own != nullptr) {
     // A KLT of weft's schedules on its own; a root can do without until it runs the next unit.
-    const bool is_root = worker.root_unit.details.identity != nullptr;
+    const bool is_root = worker.home != nullptr;
     os::Identity* another = is_root ? nullptr : take_identity(worker);
     if (another != nullptr || is_root) {
       details(unit).identity = worker.own;
@@ -113,6 +156,7 @@ void forget_identities() {
   shared_lock.unlock();
   shared_spares = nullptr;
   told.store(false, std::memory_order_relaxed);
+  wanted.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace weft::core

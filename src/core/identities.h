@@ -34,6 +34,16 @@ inline bool runs_on_any_identity(const Unit& unit) {
 os::Identity* take_identity(Worker& worker);
 void give_identity(Worker& worker, os::Identity* identity);
 
+/// From a signal handler: moves one from the shared cache into the worker's. False: there is none, or somebody is
+/// just at it.
+bool take_spare_in_handler(Worker& worker);
+/// The calling KLT, of weft's, does not need its own any more: it is in the shared cache from now on.
+void offer_identity_of_this_klt();
+/// From a signal handler: there shall be one more, soon.
+void want_identity();
+/// Not from a handler: makes those that are wanted.
+void make_wanted_identities();
+
 /// An identity that nobody will use again: its KLT ends.
 void end_identity(Worker& worker, os::Identity* identity);
 /// The same for a free one; that of a KLT that lives on stays, for all.
@@ -55,7 +65,7 @@ inline void install_own(Worker& worker) {
 /// For the scheduler itself: changes to an identity that no unit can be running on elsewhere.
 inline void install_home(Worker& worker) {
   if (!identities_enabled) return;
-  install(worker, worker.root_unit.details.identity != nullptr ? worker.root_unit.details.identity : worker.own);
+  install(worker, worker.home != nullptr ? worker.home : worker.own);
 }
 
 /// The unit that runs on the worker is about to be shown to others as suspended, or sets up a

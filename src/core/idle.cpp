@@ -23,6 +23,7 @@
 #include "core/find.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
+#include "core/preempt_timer.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/watchdog.h"
@@ -162,6 +163,7 @@ void Searching::sleep() {
     while (worker.parked.load(std::memory_order_acquire) == parked) os::futex_wait(worker.parked, parked);
   }
   worker.active.store(was_active, std::memory_order_relaxed);
+  tick_again(worker);
   adopt();
 }
 
@@ -177,6 +179,7 @@ void rest(Worker& worker) {
   while (worker.parked.load(std::memory_order_acquire) == Parked::spare_rests)
     os::futex_wait(worker.parked, Parked::spare_rests);
   worker.active.store(true, std::memory_order_relaxed);
+  tick_again(worker);
 }
 
 bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < runtime.workers + blocked; }

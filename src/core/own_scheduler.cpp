@@ -37,11 +37,21 @@ Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const*
   return new (memory) Scheduler(kind, count, pools, function, data, stateless);
 }
 
+Scheduler* Scheduler::create_packed(Packing& packing, unsigned rank, Pool* const* pools) {
+  Scheduler* scheduler = create(SchedulerKind::packed, packing.total, pools, nullptr, nullptr, true);
+  if (scheduler == nullptr) return nullptr;
+  scheduler->packing_ = &packing;
+  scheduler->rank_ = rank;
+  packing.schedulers.fetch_add(1, std::memory_order_relaxed);
+  return scheduler;
+}
+
 // No worker has it any more, but somebody may look at it (ask_scheduler). Either its look at own_scheduler comes after
 // the fence here, and finds another scheduler or none; or its announcement in `lookers` came before, and is seen.
 void Scheduler::destroy() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   while (lookers.load(std::memory_order_acquire) != 0) os::give_up_cpu();
+  if (packing_ != nullptr) packing_->schedulers.fetch_sub(1, std::memory_order_release);
   std::free(this);
 }
 
@@ -87,6 +97,35 @@ void Scheduler::end_on(const Worker& worker) {
   users.fetch_sub(1, std::memory_order_release);  // may be freed from now on
 }
 
+// Algorithm 1, lines 7-10, except that the worker's pools take turns: units that spin in the first must not keep those
+// of the second from what they spin for.
+[[gnu::noinline]] Unit* Scheduler::take_private(unsigned active, unsigned in_private) {
+  const unsigned mine = in_private / active;
+  for (unsigned step = 0; step < mine; ++step) {
+    const unsigned turn = next_private_++ % mine;
+    if (Unit* unit = pools()[rank_ + turn * active]->pop(); unit != nullptr) return unit;
+  }
+  return nullptr;
+}
+
+// Algorithm 1: one of the worker's own (lines 7-10) and one of those that all share (11-14), by turns.
+[[gnu::noinline]] Unit* Scheduler::choose_packed(const Worker& worker) {
+  const unsigned active = packing_->active.load(std::memory_order_acquire);
+  if (worker.ends.load(std::memory_order_relaxed)) return first_of(0);
+  if (rank_ >= active) return nullptr;
+  const unsigned in_private = active * (packing_->total / active);
+  for (unsigned attempt = 0; attempt < 2; ++attempt) {
+    shared_turn_ = !shared_turn_;
+    if (!shared_turn_) {
+      if (Unit* unit = take_private(active, in_private); unit != nullptr) return unit;
+      continue;
+    }
+    for (unsigned index = in_private; index < packing_->total; ++index)
+      if (Unit* unit = pools()[index]->pop(); unit != nullptr) return unit;
+  }
+  return nullptr;
+}
+
 Unit* Scheduler::choose(Worker& worker) {
   switch (kind_) {
     case SchedulerKind::basic:
@@ -104,17 +143,37 @@ Unit* Scheduler::choose(Worker& worker) {
       if (Unit* unit = pools()[0]->pop(); unit != nullptr) return unit;
       return count_ > 1 ? steal(worker) : nullptr;
     }
+    case SchedulerKind::packed:
+      return choose_packed(worker);
   }
   return nullptr;
 }
 
 bool Scheduler::has_work() const {
+  if (is_off()) return false;
+  if (packing_ != nullptr) {
+    const unsigned active = packing_->active.load(std::memory_order_acquire);
+    const unsigned in_private = active * (packing_->total / active);
+    for (unsigned index = 0; index < count_; ++index) {
+      const bool mine = index >= in_private || index % active == rank_;
+      if (mine && !pools()[index]->looks_empty()) return true;
+    }
+    return false;
+  }
   for (std::size_t index = 0; index < count_; ++index)
     if (!pools()[index]->looks_empty()) return true;
   return false;
 }
 
+bool Scheduler::may_have_work() const {
+  if (is_off()) return true;  // for others
+  for (std::size_t index = 0; index < count_; ++index)
+    if (pools()[index]->is_custom() || !pools()[index]->looks_empty()) return true;
+  return is_custom();
+}
+
 bool Scheduler::has(const Pool& pool) const {
+  if (is_off()) return false;
   for (std::size_t index = 0; index < count_; ++index)
     if (pools()[index] == &pool) return true;
   return false;
@@ -133,6 +192,15 @@ bool ask_scheduler(const Worker& worker, Question question) {
 }
 
 }  // namespace
+
+void set_active(Packing& packing, unsigned active) {
+  packing.active.store(active, std::memory_order_seq_cst);
+  os::heavy_fence();
+  for_each_worker([&packing](Worker& worker) {
+    if (ask_scheduler(worker, [&packing](const Scheduler& scheduler) { return scheduler.packing() == &packing; }))
+      wake(worker);
+  });
+}
 
 bool has_custom_scheduler(const Worker& worker) {
   return ask_scheduler(worker, [](const Scheduler& scheduler) { return scheduler.is_custom(); });

@@ -14,7 +14,20 @@ struct weft_scheduler;  // the handle of the C API
 
 namespace weft::core {
 
-enum class SchedulerKind : std::uint8_t { basic, basic_wait, by_priority, random_ws, custom };
+enum class SchedulerKind : std::uint8_t { basic, basic_wait, by_priority, random_ws, custom, packed };
+
+/// Thread packing (Shiina et al. 4.2, Algorithm 1): workers of which only the first so many are active, and the pools
+/// of all of them. Each active worker has the same number of pools to itself; the units of the others are run by all in
+/// turn, before those that a worker has to itself, one slice each.
+///
+/// What is in whose hands follows from `active` alone, which each look reads anew; it may change at any time, since
+/// every pool stands any number of consumers. A worker that is not active finds nothing and sleeps; who changes
+/// `active` wakes all (packing.cpp), and a unit that still runs on one that is not is preempted at the next tick.
+struct Packing {
+  std::atomic<unsigned> active;
+  unsigned total;
+  std::atomic<unsigned> schedulers{0};
+};
 
 class Scheduler {
  public:
@@ -23,11 +36,15 @@ class Scheduler {
   /// nullptr without memory. `function` and `data`: of a custom one.
   static Scheduler* create(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
                            bool stateless);
+  /// The worker `rank` of a packing; the pools are those of all its workers, in the same order for all.
+  static Scheduler* create_packed(Packing& packing, unsigned rank, Pool* const* pools);
   void destroy();
 
   /// The next unit for the worker, from its pools; nullptr if there is none.
   Unit* next(Worker& worker) { return private_pool_ != nullptr ? private_pool_->pop() : choose(worker); }
   bool has_work() const;
+  /// The same, as far as can be told without calling functions of the program's.
+  bool may_have_work() const;
   bool has(const Pool& pool) const;
   std::size_t pool_count() const { return count_; }
   Pool* pool(std::size_t index) const { return pools()[index]; }
@@ -36,7 +53,8 @@ class Scheduler {
   void run() { run_(reinterpret_cast<weft_scheduler*>(this), data_); }
   bool is_custom() const { return kind_ == SchedulerKind::custom; }
   /// Whether a worker that finds nothing may sleep.
-  bool sleeps() const { return kind_ == SchedulerKind::basic_wait || kind_ == SchedulerKind::random_ws; }
+  bool sleeps() const { return kind_ >= SchedulerKind::basic_wait && kind_ != SchedulerKind::by_priority; }
+  const Packing* packing() const { return packing_; }
   bool stateless() const { return stateless_; }
   /// Its only pool, where that is a list that nobody else may touch; else nullptr.
   Pool* private_list() const {
@@ -55,10 +73,18 @@ class Scheduler {
   Unit* choose(Worker& worker);
   Pool** pools() const { return reinterpret_cast<Pool**>(const_cast<Scheduler*>(this) + 1); }
   Unit* first_of(std::size_t start);
+  Unit* choose_packed(const Worker& worker);
+  Unit* take_private(unsigned active, unsigned in_private);
+  /// A packed one: whether its worker is switched off.
+  bool is_off() const { return packing_ != nullptr && rank_ >= packing_->active.load(std::memory_order_acquire); }
   Unit* steal(Worker& worker);
 
   const SchedulerKind kind_;
   const bool stateless_;
+  Packing* packing_ = nullptr;
+  unsigned rank_ = 0;
+  unsigned next_private_ = 0;
+  bool shared_turn_ = false;
   Pool* private_pool_ = nullptr;  // the only one it has, if that is private
   const std::size_t count_;
   const Run run_;
@@ -74,6 +100,9 @@ bool has_stateful_scheduler(const Worker& worker);
 
 /// The first pool of any worker's scheduler; nullptr: it has weft's default, or one without pools.
 Pool* first_pool_of(const Worker& worker);
+
+/// From now on the first `active` workers of the packing run its units.
+void set_active(Packing& packing, unsigned active);
 
 /// In a forked child.
 void reset_scheduler_lookers();

@@ -12,13 +12,17 @@
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/parking_lot.h"
 #include "core/place_pools.h"
 #include "core/pool/pool.h"
+#include "core/preempt.h"
+#include "core/preempt_timer.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/timer.h"
+#include "core/unit_cache.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/barrier.h"
@@ -105,6 +109,8 @@ void end_root(void* argument) {
   if (this_worker() != worker) return;
   worker->attended.store(nullptr, std::memory_order_relaxed);
   if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
+  end_ticking(*worker);
+  leave_klts_to_others(*worker);
   end_root_extras(*worker);
   if (Scheduler* scheduler = worker->scheduler(); scheduler != nullptr) scheduler->end_on(*worker);
   worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
@@ -116,7 +122,7 @@ void end_root(void* argument) {
   os::withdraw_signal_stack(worker->signal_stack);
   worker->signal_stack = nullptr;
   std::free(worker->root_unit.details.identity);
-  worker->root_unit.details.identity = nullptr;
+  worker->root_unit.details.identity = worker->home = nullptr;
   worker->installed = nullptr;
   worker->current = nullptr;
   worker->active.store(false, std::memory_order_relaxed);
@@ -145,18 +151,21 @@ bool become_root(Worker& worker) {
   details(unit).name = "a thread of the program";
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   details(unit).identity->thread_pointer = arch::thread_pointer();
-  worker.installed = details(unit).identity;
+  worker.installed = worker.home = details(unit).identity;
   worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::klt_id(), std::memory_order_relaxed);
   worker.interrupt_sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
   arch::set_thread_word(&worker);
+  tick_again(worker);
   return true;
 }
 
 // Of a KLT of weft's, whose worker somebody joins.
 void* end_worker(Worker& worker, os::Identity* native) {
+  end_ticking(worker);
+  leave_klts_to_others(worker);
   leave_units_to_others(worker);
   // A suspended unit may have kept the thread-local storage of this KLT; then it has to stay for that.
   const bool is_lent = worker.own != native;
@@ -189,12 +198,14 @@ void* carry_worker(void* argument) {
     worker->life.store(2, std::memory_order_release);
     os::futex_wake(worker->life, 1);
   }
+  tick_again(*worker);
   schedule_worker(*worker);
   return end_worker(*worker, native);
 }
 
 // Has a KLT carry the worker; an error of pthread_create(3).
 int start_carrying(Worker& worker, WorkerUse use) {
+  const HeldOff held;
   os::Identity* native = new_identity();
   if (native == nullptr) return ENOMEM;
   worker.own = native;
@@ -231,6 +242,8 @@ void after_fork_in_child() {
   reset_timer();
   reset_watchdog();
   os::forget_klts();
+  reset_ticking();
+  reset_klts();
   os::reset_distances();
   os::register_membarrier();
   arch::set_thread_word(nullptr);
@@ -256,7 +269,8 @@ void start_once() {
   pthread_key_create(&root_key, end_root);
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
   os::watch_for_stack_overflow(report_overflow);
-  enable_watchdog();
+  enable_watchdog(enable_preemption());
+  if (preemption_settings.kind != Preemption::none) make_units_slowly();
 }
 
 }  // namespace
@@ -403,6 +417,7 @@ Counters sum_counters() {
     sum.promoted_to_identity += counters.promoted_to_identity;
     sum.steals += counters.steals;
     sum.sleeps += counters.sleeps;
+    sum.preempted += counters.preempted;
   });
   return sum;
 }

@@ -16,6 +16,7 @@
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/pool/pool.h"
@@ -46,14 +47,34 @@ Event give_turn(Worker& worker, Worker& home) {
   return Event::finished;
 }
 
+inline bool is_cancelled_before_start(const Unit& unit, unsigned flags) {
+  constexpr unsigned never_starts = UnitFlag::cancelled | UnitFlag::free_standing;
+  return (flags & never_starts) == never_starts && !unit.departed;
+}
+
+// What is not a unit that any KLT can run.
+[[gnu::noinline]] Event run_specially(Worker& worker, Unit& unit) {
+  if (is_root(unit)) return give_turn(worker, worker_of(unit));
+  if (is_cancelled_before_start(unit, unit.flags.load(std::memory_order_relaxed))) {
+    end_free_standing(worker, unit);
+    return Event::finished;
+  }
+  bool lent = false;
+  const Event event = run_on_klt(worker, unit, lent);
+  if (lent || event == Event::returned) return Event::returned;
+  settle(worker, *worker.current, event);
+  worker.current = nullptr;
+  return event;
+}
+
 // In the loops themselves, so that units come back right there: each return on the way would be predicted wrong.
 [[gnu::always_inline]] inline Event run(Worker& worker, Unit& unit) {
   constexpr unsigned not_plain = UnitFlag::root_of_klt | UnitFlag::cancelled | UnitFlag::wants_identity;
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
   if ((flags & (not_plain | UnitFlag::free_standing)) != UnitFlag::free_standing) [[unlikely]] {
-    if (is_root(unit)) return give_turn(worker, worker_of(unit));
-    constexpr unsigned never_starts = UnitFlag::cancelled | UnitFlag::free_standing;
-    if ((flags & never_starts) == never_starts && !unit.departed) {
+    if ((flags & (UnitFlag::root_of_klt | UnitFlag::switches_klt | UnitFlag::wants_klt)) != 0)
+      return run_specially(worker, unit);
+    if (is_cancelled_before_start(unit, flags)) {
       end_free_standing(worker, unit);
       return Event::finished;
     }
@@ -306,6 +327,20 @@ void run_until_done(const Unit& unit) {
   }
   put_back_what_was_handed_on(worker);
   come_back(worker, self);
+}
+
+[[gnu::noinline]] void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done) {
+  {
+    SchedulerFrame frame(worker, loops);
+    worker.current = nullptr;
+    run(worker, first);
+    while (until_done != nullptr && !is_done(*until_done)) {
+      Unit* next = next_ready(worker);
+      if (next == nullptr) break;
+      run(worker, *next);
+    }
+  }
+  if (loops && until_done == nullptr && !is_over(worker)) schedule(worker, false);
 }
 
 void run_one(Worker& worker, Unit& unit) {

@@ -106,6 +106,10 @@ void put_own_into_pool(Worker& worker);
 /// For a root: runs what its worker has at hand until the unit is done or nothing is left.
 void run_until_done(const Unit& unit);
 
+/// For a worker that is lent (core/klt_switch.h): runs this unit first, and then, if the frame that lends it `loops`,
+/// what that would run until its wait is over: until `until_done` is done or nothing is left, where it is not nullptr.
+void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done);
+
 /// Runs a ready unit on the calling worker, on top of the caller, until it waits, yields or ends.
 void run_one(Worker& worker, Unit& unit);
 

@@ -71,6 +71,12 @@ enum UnitFlag : std::uint16_t {
   root_of_klt = 256,   // a KLT of the program: resumed only on itself
   detailed = 512,      // its UnitDetails may have something to say
   placed = 1024,       // runs only at its place (core/place_pools.h)
+  // How it is made to give way (core/preempt.h); none of them: by default.
+  yields_by_signal = 2048,
+  switches_klt = 4096,
+  never_preempted = 8192,
+  wants_klt = 32768,  // it runs only where it can keep its KLT, though nothing preempts it
+  holds_klt = 16384,  // it was left in the midst on a KLT of its own, which sleeps (core/klt_switch.h)
 };
 
 /// What every unit has: one cache line, all that one touches which is created, run and freed without any deviation.
@@ -111,7 +117,8 @@ struct UnitDetails {
   base::Relaxed<const char*> name{nullptr};
   std::int32_t priority = 0;  // in a pool that knows priorities; higher runs first
   std::uint16_t revivals = 0;
-  bool keeps_identity = false;  // `identity` is its own for good, not just while suspended
+  bool keeps_identity = false;              // `identity` is its own for good, not just while suspended
+  base::Relaxed<std::uint8_t> held_off{0};  // preemption, by the unit itself (core/preempt.cpp)
 };
 
 /// A unit that is not free-standing.

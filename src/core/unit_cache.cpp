@@ -30,6 +30,8 @@ Unit* take_shared() {
   return first;
 }
 
+bool slowly = false;
+
 // Memory for slabs comes in larger pieces, since each that is aligned like one costs another for its alignment.
 Slab* piece = nullptr;
 unsigned left_of_piece = 0;
@@ -56,7 +58,22 @@ bool UnitCache::make_array() {
   return free_ != nullptr;
 }
 
+// One at a time: the array has one place, which take() finds filled.
+Unit* UnitCache::next_of_list() {
+  if (list_ == nullptr) list_ = take_shared();
+  Unit* unit = list_;
+  if (unit != nullptr) list_ = unit->next;
+  return unit;
+}
+
 bool UnitCache::refill() {
+  if (slowly && free_ != nullptr) {
+    if (Unit* unit = next_of_list(); unit != nullptr) {
+      free_[0] = unit;
+      count_ = 1;
+      return true;
+    }
+  }
   if (free_ == nullptr && !make_array()) return false;
   for (Unit* unit = take_shared(); unit != nullptr; unit = unit->next) free_[count_++] = unit;
   if (count_ != 0) return true;
@@ -64,6 +81,14 @@ bool UnitCache::refill() {
   if (memory == nullptr) return false;
   auto slab = new (memory) Slab;
   for (std::size_t index = Slab::count; index-- > 0;) free_[count_++] = &slab->units[index];
+  if (slowly) {
+    room_ = 0;
+    for (; count_ > 1; --count_) {
+      Unit* unit = free_[count_ - 1];
+      unit->next = list_;
+      list_ = unit;
+    }
+  }
   slab->older = newest_slab.load(std::memory_order_relaxed);
   while (!newest_slab.compare_exchange_weak(slab->older, slab, std::memory_order_release, std::memory_order_relaxed)) {
   }
@@ -72,6 +97,11 @@ bool UnitCache::refill() {
 
 // False: there is no memory for the array, and the unit has gone to all.
 bool UnitCache::make_room(Unit& unit) {
+  if (slowly) {
+    unit.next = list_;
+    list_ = &unit;
+    return false;
+  }
   if (free_ == nullptr) {
     if (make_array()) return true;
     unit.next = nullptr;
@@ -88,6 +118,8 @@ bool UnitCache::make_room(Unit& unit) {
   share(first);
   return true;
 }
+
+void make_units_slowly() { slowly = true; }
 
 void reset_shared_units() { lock.unlock(); }
 

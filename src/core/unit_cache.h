@@ -56,11 +56,17 @@ class UnitCache {
   bool make_array();
   bool refill();
   bool make_room(Unit& unit);
+  Unit* next_of_list();
 
   Unit** free_ = nullptr;
   unsigned count_ = 0;
-  unsigned room_ = 0;  // of `free_`, which comes with the first need
+  unsigned room_ = 0;     // of `free_`, which comes with the first need
+  Unit* list_ = nullptr;  // in place of the array, after make_units_slowly()
 };
+
+/// Before the first unit: caches look empty and full from now on, so that each unit is created and freed by the way
+/// that looks at everything. Where units have by default what only few have (core/preempt.h).
+void make_units_slowly();
 
 /// In a forked child.
 void reset_shared_units();

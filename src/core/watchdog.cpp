@@ -5,10 +5,14 @@
 
 #include "core/identities.h"
 #include "core/idle.h"
+#include "core/klt_switch.h"
 #include "core/place_pools.h"
-#include "core/sanitizer.h"
+#include "core/preempt.h"
+#include "core/preempt_timer.h"
 #include "core/scheduler.h"
+#include "core/technique/start.h"
 #include "core/workers.h"
+#include "os/clock.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
@@ -16,6 +20,7 @@
 namespace weft::core {
 
 std::atomic<bool> watchdog_rests{false};
+std::atomic<bool> watchdog_interrupts{true};
 
 namespace {
 
@@ -34,39 +39,29 @@ std::uint64_t cpu_time_seen[most_watched];
 bool enabled = false;
 std::atomic<unsigned> blocked_seen{0};
 
-// On the interrupted KLT, in the handler.
-void note_interrupt() {
-  if (Worker* worker = this_worker(); worker != nullptr) worker->interrupt_sent.store(false, std::memory_order_relaxed);
-}
-
-void give_way() {
-  Worker* worker = this_worker();
-  if (worker == nullptr || worker->current == nullptr) return;
-  Unit& unit = *worker->current;
-  if (unit.state.load(std::memory_order_relaxed) != UnitState::running || !identities_enabled) return;
-  if (is_root(unit)) {
-    step_aside();
-    return;
-  }
-  if (runs_on_any_identity(unit)) return;  // in the midst of an access to storage that others use, perhaps
-  // The code may be in the middle of a thread-local access: it must find the same storage again, and
-  // nobody else may find it as it is now. So only with another identity at hand for the worker.
-  if (details(unit).identity == nullptr && worker->spares == nullptr) {
-    os::Identity* identity = take_identity(*worker);
-    if (identity == nullptr) return;
-    give_identity(*worker, identity);
-  }
-  yield();
-}
+// Where it has interrupted the program last, in turn.
+constexpr unsigned most_remembered = 64;
+std::atomic<std::uint64_t> spun{0};
+std::atomic<std::uintptr_t> spun_at[most_remembered];
 
 bool units_wait() {
   return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
+}
+
+bool uses_cpu(const Worker& worker, int klt) {
+  const std::uint64_t used = os::klt_cpu_time(klt);
+  const std::uint64_t since = used - cpu_time_seen[worker.index];
+  cpu_time_seen[worker.index] = used;
+  return since >= static_cast<std::uint64_t>(fastest_ns) / 2;
 }
 
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
 // something was done about it.
 bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
   const int klt = worker.klt.load(std::memory_order_relaxed);
+  const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
+  // What runs is not to be interrupted; and to see that it does costs less so than to read it in /proc.
+  if (!interrupts && uses_cpu(worker, klt)) return false;
   switch (os::klt_activity(klt)) {
     case os::KltActivity::gone:
       return false;
@@ -74,6 +69,7 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
       if (!elsewhere_too || worker.parked.load(std::memory_order_relaxed) != 0) return false;
       return fewer_awake_than_wanted(++blocked) && wake_spare() != nullptr;
     case os::KltActivity::runs:
+      if (!interrupts) return false;
       break;
   }
   // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
@@ -83,10 +79,7 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
     wake_spare();
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look.
-  const std::uint64_t used = os::klt_cpu_time(klt);
-  const std::uint64_t since = used - cpu_time_seen[worker.index];
-  cpu_time_seen[worker.index] = used;
-  if (since < static_cast<std::uint64_t>(fastest_ns) / 2) return true;
+  if (!uses_cpu(worker, klt)) return true;
   if (worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) return true;
   os::refresh_code_not_to_leave();
   return os::interrupt(klt);
@@ -113,9 +106,20 @@ bool look(bool* any_active) {
   return fired;
 }
 
+std::atomic<std::uint32_t> hurry{0};
+
+// What signal handlers want, who cannot make it.
+void make_what_is_wanted() {
+  make_wanted_identities();
+  make_wanted_klts();
+}
+
 void sleep_for(long nanoseconds) {
-  timespec time{0, nanoseconds};
-  nanosleep(&time, nullptr);
+  const std::uint64_t end = os::now_ns() + static_cast<std::uint64_t>(nanoseconds);
+  do {
+    os::futex_wait_until(hurry, 0, end);
+    if (hurry.exchange(0, std::memory_order_relaxed) != 0) make_what_is_wanted();
+  } while (os::now_ns() < end);
 }
 
 // A process whose main thread has ended by pthread_exit ends with its last thread, and with status 0.
@@ -131,7 +135,8 @@ void* watch_workers(void*) {
   unsigned idle_looks = 0;
   for (;;) {
     sleep_for(interval);
-    bool any_active = false;
+    make_what_is_wanted();
+    bool any_active = tick_where_wanted();
     if (look(&any_active)) {
       if (++fired_in_a_row >= patience) interval = interval / 2 > fastest_ns ? interval / 2 : fastest_ns;
     } else if (fired_in_a_row > 0) {
@@ -151,7 +156,61 @@ void* watch_workers(void*) {
 
 }  // namespace
 
+void give_way_to_watchdog() {
+  Worker& worker = *this_worker();
+  Unit& unit = *worker.current;
+  if (!identities_enabled) return;
+  if (is_root(unit)) {
+    step_aside();
+    return;
+  }
+  // Of units that were created one by one, those that nobody wants to be interrupted, or to be moved.
+  if (has_flag(unit, UnitFlag::free_standing) && kind_of(unit) != Preemption::signal_yield) return;
+  if (runs_on_any_identity(unit)) return;  // in the midst of an access to storage that others use, perhaps
+  // The code may be in the middle of a thread-local access: it must find the same storage again, and
+  // nobody else may find it as it is now. So only with another identity at hand for the worker.
+  if (details(unit).identity == nullptr && worker.spares == nullptr && !take_spare_in_handler(worker)) {
+    want_identity();
+    return;
+  }
+  leave_unit_to_scheduler(worker, unit, Event::yielded);
+}
+
+void note_spinning(std::uintptr_t instruction) {
+  const std::uint64_t index = spun.fetch_add(1, std::memory_order_relaxed);
+  spun_at[index % most_remembered].store(instruction, std::memory_order_relaxed);
+}
+
+WatchdogFindings watchdog_findings() {
+  WatchdogFindings findings;
+  findings.interrupted = spun.load(std::memory_order_relaxed);
+  findings.of = findings.interrupted < most_remembered ? static_cast<unsigned>(findings.interrupted) : most_remembered;
+  std::uintptr_t begins[most_remembered];
+  os::CodeName names[most_remembered];
+  for (unsigned index = 0; index < findings.of; ++index) {
+    names[index] = os::name_of_code(spun_at[index].load(std::memory_order_relaxed));
+    begins[index] = names[index].begin;
+    unsigned same = 0;
+    for (unsigned before = 0; before <= index; ++before) same += begins[before] == begins[index] ? 1 : 0;
+    if (same <= findings.times) continue;
+    findings.times = same;
+    findings.function = names[index].function;
+    findings.library = names[index].library;
+  }
+  return findings;
+}
+
 unsigned watchdog_counts_blocked() { return blocked_seen.load(std::memory_order_relaxed); }
+
+void hurry_watchdog() {
+  std::uint32_t rests = resting;
+  if (state.compare_exchange_strong(rests, watching, std::memory_order_acq_rel)) {
+    watchdog_rests.store(false, std::memory_order_relaxed);
+    os::futex_wake(state, 1);
+  }
+  hurry.store(1, std::memory_order_relaxed);
+  os::futex_wake(hurry, 1);
+}
 
 void wake_watchdog() {
   watchdog_rests.store(false, std::memory_order_relaxed);
@@ -162,13 +221,13 @@ void wake_watchdog() {
     return;
   }
   constexpr std::size_t stack_bytes = 64UL * 1024;
+  const HeldOff held;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere.
   os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::none);
 }
 
-void enable_watchdog() {
-  if (sanitizer::active) return;
-  enabled = os::install_interrupt(note_interrupt, give_way);
+void enable_watchdog(bool possible) {
+  enabled = possible;
   watchdog_rests.store(enabled, std::memory_order_relaxed);
 }
 

@@ -15,10 +15,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace weft::core {
 
 extern std::atomic<bool> watchdog_rests;
+/// Whether it interrupts workers that are stuck; else it only stands in for those whose KLT sleeps, and serves preemption
+/// by time (core/preempt.h).
+extern std::atomic<bool> watchdog_interrupts;
 void wake_watchdog();
 
 /// Units may get stuck from here on: called when work for several workers begins.
@@ -27,11 +31,31 @@ inline void watch() {
     wake_watchdog();
 }
 
+/// From the same handler: this instruction was interrupted, in code of the program's.
+void note_spinning(std::uintptr_t instruction);
+
+/// What it has found: how often it has interrupted code of the program's, and the function in which that was most often
+/// of late (`times` of the last `of`).
+struct WatchdogFindings {
+  std::uint64_t interrupted = 0;
+  const char* function = "";  // "" if it has no name that the dynamic linker knows
+  const char* library = "";
+  unsigned times = 0;
+  unsigned of = 0;
+};
+WatchdogFindings watchdog_findings();
+
+/// From a signal handler: something is wanted that can be made only outside of it.
+void hurry_watchdog();
+
 /// How many workers slept in the kernel, while units waited, when it last looked.
 unsigned watchdog_counts_blocked();
 
-/// Before the first worker exists. Off in sanitizer builds.
-void enable_watchdog();
+/// Before the first worker exists; `possible`: there is a signal to interrupt with.
+void enable_watchdog(bool possible);
+
+/// From the handler of that signal, on the KLT that the watchdog has interrupted: what runs there may be left now.
+void give_way_to_watchdog();
 
 /// In a forked child.
 void reset_watchdog();

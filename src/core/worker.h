@@ -23,6 +23,7 @@
 #include "core/unit.h"
 #include "core/unit_cache.h"
 #include "os/identity.h"
+#include "os/ticker.h"
 
 namespace weft::core {
 
@@ -54,6 +55,7 @@ struct Counters {
   std::uint64_t promoted_to_identity = 0;  // rung 3: suspended with an identity of its own
   std::uint64_t steals = 0;
   std::uint64_t sleeps = 0;
+  std::uint64_t preempted = 0;  // units that a tick has made give way
 };
 
 struct alignas(base::cache_line) Worker {
@@ -71,6 +73,7 @@ struct alignas(base::cache_line) Worker {
   // may run schedulers and units that have none; `spares` are further free ones.
   os::Identity* installed = nullptr;
   os::Identity* own = nullptr;
+  os::Identity* home = nullptr;  // a root's native one, unless the worker is lent (core/klt_switch.h)
   os::Identity* spares = nullptr;
   unsigned spare_count = 0;
 
@@ -106,6 +109,12 @@ struct alignas(base::cache_line) Worker {
   void* face = nullptr;           // a face's own caches
   unsigned placed_turns = 0;      // how often it was looked which of its own pools comes first
   Worker* next_unused = nullptr;
+  base::Relaxed<unsigned> held_off{0};  // what runs here is not left (core/preempt.h, HeldOff)
+  unsigned idle_ticks = 0;              // in a row, that found nothing to preempt
+  os::Ticker ticker;                    // of the KLT that it was born with (core/preempt_timer.h); shared
+  std::uint64_t slice_began = 0;        // when what runs was resumed on a KLT of its own
+  struct Klt* idle_klts = nullptr;      // that have carried it, and are near its CPU
+  unsigned idle_klt_count = 0;
 
   // Shared from here on.
   static constexpr unsigned most_published = 7;
@@ -113,6 +122,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<unsigned> overflowing{0};             // further shares, in a list
   std::atomic<std::uint64_t> scheduling_points{0};  // units started and resumed; for the watchdog
   std::atomic<int> klt{0};                          // the KLT that carries the worker
+  std::atomic<struct Klt*> carrier{nullptr};        // the same; nullptr: the one that it was born with
   std::atomic<bool> interrupt_sent{false};
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
   std::atomic<Pool*> attended{nullptr};            // of place_pools.h; nullptr: none

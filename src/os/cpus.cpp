@@ -6,7 +6,10 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "arch/system_call.h"
 
 namespace weft::os {
 namespace {
@@ -118,7 +121,7 @@ bool bind_klt(int klt, int cpu) {
   } else if (cpu != -1) {
     return false;
   }
-  return sched_setaffinity(klt, sizeof set, &set) == 0;
+  return arch::system_call(SYS_sched_setaffinity, klt, sizeof set, reinterpret_cast<long>(&set)) == 0;
 }
 
 }  // namespace weft::os

@@ -21,6 +21,7 @@ namespace {
 
 struct Range {
   std::uintptr_t low, high;
+  bool of_weft;
 };
 
 // Two tables in turn, so that a handler can read one while the other is filled.
@@ -32,14 +33,18 @@ struct Table {
 Table tables[2];
 std::atomic<const Table*> current_table{nullptr};
 
-void (*note_arrival)() = nullptr;
-void (*leave_code)() = nullptr;
+void (*interrupted_code)(const Interruption&) = nullptr;
 int signal_number = 0;
-std::uintptr_t yield_function = 0;  // libc's sched_yield
+constexpr long kernel_set_bytes = 8;   // the kernel's signal set is shorter than libc's
+constexpr int tick_mark = 0x77656674;  // of a signal that a handler has passed on
+constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothing else
+std::uintptr_t yield_function = 0;     // libc's sched_yield
+std::uintptr_t clock_function = 0;     // libc's clock_gettime
 
 // While the library is loaded: later, dlsym() would forget the calling thread's last dlerror().
-[[gnu::constructor]] void look_up_sched_yield() {
+[[gnu::constructor]] void look_up_functions() {
   yield_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "sched_yield"));
+  clock_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "clock_gettime"));
 }
 
 // Where a program that waits politely is most of the time; no lock is held in there.
@@ -48,13 +53,24 @@ bool is_in_sched_yield(std::uintptr_t instruction) {
   return instruction - yield_function < length;
 }
 
-bool must_not_be_left(std::uintptr_t instruction) {
-  if (is_in_sched_yield(instruction)) return false;
+// weft reads the clock where it is in the midst of something; what reads it cannot be told from there.
+bool is_in_clock(std::uintptr_t instruction) {
+  constexpr std::uintptr_t length = 256;
+  return instruction - clock_function < length;
+}
+
+// Nothing is known: everything is.
+void look_up(std::uintptr_t instruction, Interruption& interruption) {
   const Table* table = current_table.load(std::memory_order_acquire);
-  if (table == nullptr) return true;
-  for (unsigned index = 0; index < table->used; ++index)
-    if (instruction >= table->ranges[index].low && instruction < table->ranges[index].high) return true;
-  return false;
+  interruption.in_weft = interruption.in_runtime = table == nullptr;
+  if (table == nullptr || is_in_sched_yield(instruction)) return;
+  for (unsigned index = 0; index < table->used; ++index) {
+    const Range& range = table->ranges[index];
+    if (instruction < range.low || instruction >= range.high) continue;
+    interruption.in_runtime = true;
+    interruption.in_weft = range.of_weft || is_in_clock(instruction);
+    return;
+  }
 }
 
 bool is_named_like(const char* path, const char* name) {
@@ -74,52 +90,80 @@ bool holds(const dl_phdr_info* object, std::uintptr_t address) {
 
 int collect(dl_phdr_info* object, std::size_t, void* argument) {
   auto table = static_cast<Table*>(argument);
-  bool wanted = holds(object, reinterpret_cast<std::uintptr_t>(&collect));
-  for (const char* name : {"libc.so", "libc-", "ld-linux", "ld-musl", "libpthread", "libdl", "libgcc_s", "libstdc++",
-                           "libc++", "linux-vdso"})
+  const bool of_weft = holds(object, reinterpret_cast<std::uintptr_t>(&collect)) ||
+                       is_named_like(object->dlpi_name, "linux-vdso");  // the clock, see above
+  bool wanted = of_weft;
+  for (const char* name :
+       {"libc.so", "libc-", "ld-linux", "ld-musl", "libpthread", "libdl", "libgcc_s", "libstdc++", "libc++"})
     wanted = wanted || is_named_like(object->dlpi_name, name);
   if (!wanted) return 0;
   for (int index = 0; index < object->dlpi_phnum && table->used < most_ranges; ++index) {
     const auto& segment = object->dlpi_phdr[index];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
     const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
-    table->ranges[table->used++] = {low, low + segment.p_memsz};
+    table->ranges[table->used++] = {low, low + segment.p_memsz, of_weft};
   }
   return 0;
 }
 
+bool is_ours(const siginfo_t& info, Interruption::Cause& cause) {
+  if (info.si_code == SI_TKILL)
+    cause = Interruption::Cause::watchdog;
+  else if (info.si_code == SI_TIMER)
+    cause = Interruption::Cause::timer;
+  else if (info.si_code == SI_QUEUE && info.si_value.sival_int == tick_mark)
+    cause = Interruption::Cause::forwarded;
+  else
+    return false;
+  return true;
+}
+
 void on_signal(int, siginfo_t* info, void* context) {
-  if (info->si_code != SI_TKILL) return;
-  note_arrival();
+  Interruption interruption{};
+  if (!is_ours(*info, interruption.cause)) return;
   auto interrupted = static_cast<ucontext_t*>(context);
-  if (must_not_be_left(arch::interrupted_instruction(*interrupted))) return;
-  // On an alternate stack of the program's own: the next signal would use it again under what was left.
-  if ((interrupted->uc_stack.ss_flags & SS_ONSTACK) != 0) return;
+  interruption.context = context;
+  interruption.instruction = arch::interrupted_instruction(*interrupted);
+  look_up(interruption.instruction, interruption);
+  interruption.on_other_stack = (interrupted->uc_stack.ss_flags & SS_ONSTACK) != 0;
+  interrupted_code(interruption);
+}
+
+// Whether nobody has a handler for it, or ignores it.
+bool is_free(int number) {
+  struct sigaction present {};
+  return sigaction(number, nullptr, &present) == 0 && present.sa_handler == SIG_DFL;
+}
+
+bool install_on(int number) {
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  return sigaction(number, &action, nullptr) == 0;
+}
+
+}  // namespace
+
+void leave(const Interruption& interruption, void (*function)(void*), void* argument) {
+  auto interrupted = static_cast<ucontext_t*>(interruption.context);
   const int kept = errno;
-  constexpr long kernel_set_bytes = 8;  // the kernel's signal set is shorter than libc's
-  const std::uint64_t mine = std::uint64_t{1} << static_cast<unsigned>(signal_number - 1);
-  arch::system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&mine), 0, kernel_set_bytes);
-  leave_code();
+  block_interrupt(false);
+  function(argument);
   errno = kept;  // perhaps on another KLT, but on the same identity
   arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, 0, reinterpret_cast<long>(&interrupted->uc_sigmask),
                     kernel_set_bytes);
   arch::system_call(SYS_sigaltstack, 0, reinterpret_cast<long>(&interrupted->uc_stack));
 }
 
-}  // namespace
-
-bool install_interrupt(void (*arrived)(), void (*leave)()) {
-  note_arrival = arrived;
-  leave_code = leave;
-  for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && signal_number == 0; --candidate) {
-    struct sigaction present {};
-    if (sigaction(candidate, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) continue;
-    struct sigaction action {};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    if (sigaction(candidate, &action, nullptr) == 0) signal_number = candidate;
+bool install_interrupt(void (*interrupted)(const Interruption&), int wanted) {
+  interrupted_code = interrupted;
+  if (wanted != 0) {
+    if (is_free(wanted) && install_on(wanted)) signal_number = wanted;
+    return signal_number != 0;
   }
+  for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && signal_number == 0; --candidate)
+    if (is_free(candidate) && install_on(candidate)) signal_number = candidate;
   return signal_number != 0;
 }
 
@@ -147,6 +191,54 @@ KltActivity klt_activity(pid_t klt) {
   if (name_end[2] == 'R') return KltActivity::runs;
   return name_end[2] == 'S' || name_end[2] == 'D' ? KltActivity::sleeps : KltActivity::gone;
 }
+
+CodeName name_of_code(std::uintptr_t instruction) {
+  CodeName name;
+  name.begin = instruction;
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(instruction), &info) == 0) return name;
+  name.begin = reinterpret_cast<std::uintptr_t>(info.dli_saddr != nullptr ? info.dli_saddr : info.dli_fbase);
+  if (info.dli_sname != nullptr) name.function = info.dli_sname;
+  if (info.dli_fname != nullptr) name.library = info.dli_fname;
+  return name;
+}
+
+namespace {
+
+void queue_signal(pid_t klt, int mark) {
+  siginfo_t info{};
+  info.si_signo = signal_number;
+  info.si_code = SI_QUEUE;
+  info.si_value.sival_int = mark;
+  const long process = arch::system_call(SYS_getpid);
+  arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, signal_number, reinterpret_cast<long>(&info));
+}
+
+SignalMask change_mask(int how, SignalMask change) {
+  SignalMask before = 0;
+  arch::system_call(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&change), reinterpret_cast<long>(&before),
+                    kernel_set_bytes);
+  return before;
+}
+
+SignalMask mine() { return SignalMask{1} << static_cast<unsigned>(signal_number - 1); }
+
+}  // namespace
+
+void forward_tick(pid_t klt) { queue_signal(klt, tick_mark); }
+void wake_from_suspension(pid_t klt) { queue_signal(klt, wake_mark); }
+
+void block_interrupt(bool block) { change_mask(block ? SIG_BLOCK : SIG_UNBLOCK, mine()); }
+SignalMask block_interrupt_only() { return change_mask(SIG_BLOCK, mine()); }
+SignalMask block_all_signals() { return change_mask(SIG_SETMASK, ~SignalMask{0}); }
+void set_signals(SignalMask mask) { change_mask(SIG_SETMASK, mask); }
+
+void suspend_for_interrupt() {
+  const SignalMask others = ~mine();
+  arch::system_call(SYS_rt_sigsuspend, reinterpret_cast<long>(&others), kernel_set_bytes);
+}
+
+int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }
 
 bool interrupt(pid_t klt) { return syscall(SYS_tgkill, getpid(), klt, signal_number) == 0; }
 

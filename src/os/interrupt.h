@@ -1,28 +1,64 @@
 // Interrupting what a KLT runs, so that it can be left in the middle (rung 4, by signal).
 //
-// The signal's handler runs on the stack of the interrupted code and may switch away from it; when
-// that flow of control is resumed, on whichever KLT, the handler returns into the interrupted code
-// with all registers as the kernel saved them. Three things make this safe:
-//   - Code that must not be left is not: the handler looks at the interrupted instruction, and does
-//     nothing if it lies in libc, the dynamic linker, the C++ runtime, or the library that contains
-//     weft itself. (Locks inside malloc or stdio would otherwise be held by something that waits.)
-//   - The signal is unblocked before the code is left, so any number of units can be left so; and it is
-//     never sent again before the last one arrived (real-time signals queue up).
-//   - What the kernel restores on return belongs to a KLT, not to the code: signal mask and
-//     alternate stack are set to those of the KLT that returns.
-// Callers interrupt only a KLT that runs: a system call that sleeps is not to be cut short.
+// One real-time signal, the first free one from above unless the program says which. It comes from the watchdog
+// (interrupt()), from a timer (os/ticker.h), or from a handler that passes a tick on (forward_tick()). The handler runs
+// on the stack of the interrupted code, and what it calls may switch away from there, with leave(); when that flow of
+// control is resumed, on whichever KLT, the handler returns into the interrupted code with all registers as the kernel
+// saved them, vector registers included. Three things make this safe:
+//   - Whoever leaves looks first where the code was (Interruption::in_weft, in_runtime): locks inside malloc or stdio
+//     would otherwise be held by something that waits.
+//   - The signal is unblocked before the code is left, so any number of units can be left so.
+//   - What the kernel restores on return belongs to a KLT, not to the code: signal mask and alternate stack are set to
+//     those of the KLT that returns.
+// SA_RESTART: a system call that was interrupted goes on by itself where the kernel can do that; those that sleep for a
+// given time (nanosleep, poll, select, epoll_wait, semop, sigtimedwait, futex with a limit, ...) return EINTR.
+//
+// What runs in the handler, all of it async-signal-safe: reads of tables and of weft's own memory, `errno`, and, by
+// bare system calls without libc, rt_sigprocmask, sigaltstack, rt_tgsigqueueinfo, timer_settime, timer_create,
+// timer_delete, sched_setaffinity, clock_gettime, futex, rt_sigsuspend, gettid, getpid. No allocation, and no lock that
+// anybody could hold here: those of weft's are held in weft's own code alone, which is not left.
 #pragma once
 
+#include <cstdint>
 #include <sys/types.h>
 
 namespace weft::os {
 
-/// Installs the handler on a free real-time signal. On the interrupted KLT, `arrived` is called first,
-/// wherever it was, then `leave` if it may be left. False: every such signal is in use by the program.
-bool install_interrupt(void (*arrived)(), void (*leave)());
+/// What the signal's handler knows.
+struct Interruption {
+  enum class Cause : std::uint8_t { watchdog, timer, forwarded };
+  Cause cause;
+  bool in_weft;         // the code lies in the library that contains weft
+  bool in_runtime;      // the same, or libc, the dynamic linker, the C++ runtime, or the kernel's vdso
+  bool on_other_stack;  // an alternate stack of the program's own: the next signal would use it again
+  std::uintptr_t instruction;
+  void* context;
+};
+
+/// Installs the handler. `wanted`: the signal's number; 0: a free real-time one. False: it is, or all are, in use by
+/// the program.
+bool install_interrupt(void (*interrupted)(const Interruption&), int wanted);
+
+/// From the handler: calls function(argument), which may switch away from here and come back on another KLT.
+void leave(const Interruption& interruption, void (*function)(void*), void* argument);
 
 /// The signal in use, 0 if none: KLTs of weft's must not block it.
 int interrupt_signal();
+
+/// The signals that a KLT has blocked, for the calling one. No libc, no errno.
+using SignalMask = std::uint64_t;
+void block_interrupt(bool block);
+SignalMask block_interrupt_only();
+SignalMask block_all_signals();
+void set_signals(SignalMask mask);
+
+/// Sleeps, all signals blocked but this one, until one comes; the handler ignores what wakes so. Nothing is lost if it
+/// was blocked before: then it comes at once.
+void suspend_for_interrupt();
+void wake_from_suspension(pid_t klt);
+
+/// The kernel's number of the calling KLT.
+int this_klt();
 
 /// Finds out anew which code is not to be left (libraries come and go). Not from the handler.
 void refresh_code_not_to_leave();
@@ -31,7 +67,19 @@ void refresh_code_not_to_leave();
 enum class KltActivity { runs, sleeps, gone };
 KltActivity klt_activity(pid_t klt);
 
-/// Sends the signal to the KLT.
+/// The function and the library that an instruction belongs to, as far as the dynamic linker knows; "" where it does
+/// not. Not from the handler.
+struct CodeName {
+  std::uintptr_t begin = 0;  // of the function, or of the library if that is not known
+  const char* function = "";
+  const char* library = "";
+};
+CodeName name_of_code(std::uintptr_t instruction);
+
+/// Sends the signal to the KLT, on behalf of the watchdog.
 bool interrupt(pid_t klt);
+
+/// The same, as a tick of a timer that another has got. Also from the handler.
+void forward_tick(pid_t klt);
 
 }  // namespace weft::os

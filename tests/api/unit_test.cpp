@@ -186,28 +186,31 @@ TEST_F(UnitTest, RefusesArgumentsThatMakeNoSense) {
   EXPECT_EQ(unit, nullptr) << "written on success only";
 }
 
-TEST_F(UnitTest, IsNotPreempted) {
+TEST_F(UnitTest, AsksForAKindOfPreemption) {
   weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
-  EXPECT_EQ(attr.preemption, WEFT_PREEMPT_NONE);
+  EXPECT_EQ(attr.preemption, WEFT_PREEMPT_DEFAULT);
   weft_unit* unit = nullptr;
   for (const weft_technique technique : all_techniques) {
     attr.technique = technique;
-    for (const weft_preemption kind : {WEFT_PREEMPT_SIGNAL_YIELD, WEFT_PREEMPT_KLT_SWITCH}) {
+    for (const weft_preemption kind :
+         {WEFT_PREEMPT_DEFAULT, WEFT_PREEMPT_SIGNAL_YIELD, WEFT_PREEMPT_KLT_SWITCH, WEFT_PREEMPT_NONE}) {
       attr.preemption = kind;
-      EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_UNSUPPORTED) << technique;
-      EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, nullptr), WEFT_ERR_UNSUPPORTED) << technique;
-      if (!child_first(technique)) {
-        EXPECT_EQ(weft_unit_create_many(1, nothing, nullptr, &attr, &unit), WEFT_ERR_UNSUPPORTED) << technique;
+      if (technique == WEFT_STACKLESS && (kind == WEFT_PREEMPT_SIGNAL_YIELD || kind == WEFT_PREEMPT_KLT_SWITCH)) {
+        EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_STACKLESS);
+        continue;
       }
+      ASSERT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_OK) << technique;
+      EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
     }
-    attr.preemption = static_cast<weft_preemption>(WEFT_PREEMPT_KLT_SWITCH + 1);
+    unit = nullptr;
+    memset(&attr.preemption, 1, sizeof attr.preemption);  // no such kind, as C lets it be
     EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT) << technique;
     EXPECT_EQ(unit, nullptr);
-    attr.preemption = WEFT_PREEMPT_NONE;
-    ASSERT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_OK) << technique;
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
-    unit = nullptr;
   }
+  attr = WEFT_UNIT_ATTR_INIT;
+  attr.preemption = WEFT_PREEMPT_SIGNAL_YIELD;
+  attr.stack_size = 8192;
+  EXPECT_EQ(weft_unit_create(nothing, nullptr, &attr, &unit), WEFT_ERR_ARGUMENT) << "a signal needs room";
 }
 
 TEST_F(UnitTest, AStacklessUnitThatMayBlockIsRefused) {

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from . import machine, places
+from . import machine, places, preempt
 from .campaign import Plan, Step, run_plan
 from .catalog import CATALOG, CONSTRUCTS, Benchmark, Case, chosen_cases, find, openmp_group
 from .files import write_json
@@ -51,6 +51,7 @@ def _list(console: Console) -> None:
     for pattern in native.PATTERNS:
         table.add_row(pattern.name, pattern.title, str(len(pattern.cases)))
     table.add_row(native.GROUP, "the seven patterns of the threading core, on weft and other libraries", "")
+    table.add_row(preempt.NAME, preempt.TITLE, "")
     console.print(table)
 
 
@@ -176,6 +177,10 @@ def bench(
     if not names:
         _list(console)
         return
+    if preempt.NAME in names:
+        if len(names) > 1:
+            raise typer.BadParameter(f"measure {preempt.NAME} in a run of its own: it compares other things")
+        raise typer.Exit(preempt.run(console, rounds, quick, json_file, png_file))
     of_core = [name for name in names if name in native.NAMES or name == native.GROUP]
     names = [name for name in names if name not in of_core]
     if names and of_core:

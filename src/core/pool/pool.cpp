@@ -29,11 +29,14 @@
 #include "core/pool/over_deque.h"
 #include "core/pool/priority.h"
 #include "core/pool/two_lists.h"
+#include "core/preempt.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
 namespace weft::core {
 namespace {
+
+std::atomic<bool> custom_pools_held{false};
 
 constexpr std::size_t largest_pool = 16 * base::cache_line;  // with the store
 
@@ -102,7 +105,57 @@ struct Pool::Through {
     if constexpr (allowed != Access::priv) pool.announce();
   }
 
-  static constexpr Operations operations{push, push_many, pop, steal, pop_many, size, end};
+  static void mark_and_push(Pool& pool, Unit* unit) {
+    mark(*unit, pool.preemption_);
+    push(pool, unit);
+  }
+
+  static void mark_and_push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
+    for (Unit* unit = first; count != 0; unit = unit->next) {
+      mark(*unit, pool.preemption_);
+      if (unit == last) break;
+    }
+    push_many(pool, first, last, count);
+  }
+
+  static constexpr Operations marking{mark_and_push, mark_and_push_many, pop, steal, pop_many, size, end, nullptr};
+  static constexpr Operations operations{push, push_many, pop, steal, pop_many, size, end, &marking};
+};
+
+/// A pool of the user's own: its functions are called in the midst of something (HeldOff).
+template <Access allowed>
+struct Pool::Held {
+  using Plain = Through<Custom, allowed>;
+  static void push(Pool& pool, Unit* unit) {
+    const HeldOff held;
+    Plain::push(pool, unit);
+  }
+  static void push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
+    const HeldOff held;
+    Plain::push_many(pool, first, last, count);
+  }
+  static void mark_and_push(Pool& pool, Unit* unit) {
+    const HeldOff held;
+    Plain::mark_and_push(pool, unit);
+  }
+  static void mark_and_push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
+    const HeldOff held;
+    Plain::mark_and_push_many(pool, first, last, count);
+  }
+  static Unit* pop(Pool& pool) {
+    const HeldOff held;
+    return Plain::pop(pool);
+  }
+  static unsigned pop_many(Pool& pool, Unit** units, unsigned most) {
+    const HeldOff held;
+    return Plain::pop_many(pool, units, most);
+  }
+  static std::size_t size(const Pool& pool) {
+    const HeldOff held;
+    return Plain::size(pool);
+  }
+  static constexpr Operations marking{mark_and_push, mark_and_push_many, pop, pop, pop_many, size, Plain::end, nullptr};
+  static constexpr Operations operations{push, push_many, pop, pop, pop_many, size, Plain::end, &marking};
 };
 
 template <class Store, Access allowed, class... Arguments>
@@ -114,6 +167,7 @@ Pool* Pool::make(Kind kind, const Arguments&... arguments) {
   if (pool == nullptr) return nullptr;
   pool->kind_ = kind;
   pool->access_ = allowed;
+  pool->preemption_ = Preemption::by_default;
   pool->operations_ = &Through<Store, allowed>::operations;
   new (pool->place()) Store(arguments...);
   return pool;
@@ -216,8 +270,27 @@ Pool* Pool::create_custom(const PoolFunctions& functions, void* data) {
   Pool* pool = make<Custom, Access::mpmc>(Kind::other, functions, data);
   if (pool == nullptr) return nullptr;
   pool->custom_ = true;
-  pool->lives_.store(true, std::memory_order_release);
+  pool->lives_.store(true, std::memory_order_seq_cst);
+  if (custom_pools_held.load(std::memory_order_seq_cst)) pool->operations_ = &Held<Access::mpmc>::operations;
   return pool;
+}
+
+// Whoever makes a pool at this moment sees this, or is seen here. Calls that are under way were begun by units that are
+// not preemptive: there have been no others.
+void Pool::hold_off_custom() {
+  custom_pools_held.store(true, std::memory_order_seq_cst);
+  for_each([](const Pool& pool) {
+    if (pool.custom_ && pool.preemption_ == Preemption::by_default) const_cast<Pool&>(pool).operations_ = &Held<Access::mpmc>::operations;
+  });
+}
+
+void Pool::set_preemption(Preemption kind) {
+  preemption_ = kind;
+  if (kind == Preemption::by_default || operations_->marking == nullptr) return;
+  if (custom_) hold_off_custom();
+  operations_ = operations_->marking;
+  // Nothing is in it yet, and from now on it is used through the table alone.
+  if (kind_ == Kind::private_fifo || kind_ == Kind::private_lifo) kind_ = Kind::other;
 }
 
 // ---------------------------------------------------------------- memory

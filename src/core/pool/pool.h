@@ -21,6 +21,7 @@
 
 #include "base/kept_array.h"
 #include "base/layout.h"
+#include "base/relaxed.h"
 #include "core/pool/list.h"
 #include "core/pool/order.h"
 #include "core/unit.h"
@@ -29,6 +30,7 @@
 namespace weft::core {
 
 struct Worker;
+enum class Preemption : std::uint8_t;
 
 /// A pool of the user's own. pop returns nullptr if there is nothing; free may be nullptr.
 struct PoolFunctions {
@@ -117,6 +119,13 @@ class alignas(base::cache_line) Pool final {
   Order order() const { return order_; }
   bool is_custom() const { return custom_; }
 
+  /// Units that are put into it for the first time, and that do not say how they are preempted, have this kind then.
+  /// Before the first of them, and before a scheduler has the pool.
+  void set_preemption(Preemption kind);
+  Preemption preemption() const { return preemption_; }
+  /// From now on nothing is preempted in functions of the program's pools: before there is a preemptive unit.
+  static void hold_off_custom();
+
   /// visit(const Pool&) for all that there are, from anywhere, while others come and go. One that is being visited is
   /// not destroyed before the visit is over.
   template <class Visit>
@@ -148,9 +157,12 @@ class alignas(base::cache_line) Pool final {
     unsigned (*pop_many)(Pool& pool, Unit** units, unsigned most);
     std::size_t (*size)(const Pool& pool);
     void (*end)(Pool& pool);
+    const Operations* marking;  // the same, for a pool whose units have a kind by default
   };
   template <class Store, Access allowed>
   struct Through;
+  template <Access allowed>
+  struct Held;
 
   template <class Store, Access allowed, class... Arguments>
   static Pool* make(Kind kind, const Arguments&... arguments);
@@ -195,7 +207,8 @@ class alignas(base::cache_line) Pool final {
   Order order_ = Order::fifo;
   bool custom_ = false;
   std::atomic<bool> lives_{false};
-  const Operations* operations_ = nullptr;
+  Preemption preemption_{};
+  base::Relaxed<const Operations*> operations_{nullptr};
   List<Order::fifo, Spinlock> returned_;
 };
 

@@ -150,6 +150,11 @@ Unit* next_in_batch(Worker& worker, Technique technique);
 /// is the scheduler's business.
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
 
+/// The unit runs again, on the calling worker.
+void note_running(Worker& worker, Unit& unit);
+/// The unit leaves its stack, for the first time or again.
+void note_deviation(Worker& worker, Unit& unit);
+
 /// Resumes a unit whose context was saved.
 Event continue_unit(Worker& worker, Unit& unit);
 
@@ -162,5 +167,7 @@ std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event);
 /// The same, for this one, of which may_pass_to() says that it can be.
 std::intptr_t leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
 bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next);
+/// The same, for the scheduler in any case, and without taking anything out of a pool: from signal handlers.
+std::intptr_t leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event);
 
 }  // namespace weft::core

@@ -27,8 +27,6 @@ void note_first_deviation(Worker& worker, Unit& unit) {
   if (has_flag(unit, UnitFlag::chosen)) note_deviated(worker, unit.entry);
 }
 
-namespace {
-
 void note_running(Worker& worker, Unit& unit) {
   if (unit.place != worker.index) {
     unit.place = static_cast<std::uint16_t>(worker.index);
@@ -39,6 +37,8 @@ void note_running(Worker& worker, Unit& unit) {
   pass_scheduling_point(worker);
   ++worker.counters.units_resumed;
 }
+
+namespace {
 
 [[gnu::noinline]] void begin_after_another(Worker& worker, Unit& unit) {
   Stack* stack = bind_stack(worker, unit);
@@ -67,6 +67,8 @@ inline std::intptr_t switch_between(const Worker& worker, Unit& unit, Unit& next
   return weft_context_pass_to_new(&unit.context, next.stack->top(), &entry, &next, worker.fp_control);
 }
 
+}  // namespace
+
 void note_deviation(Worker& worker, Unit& unit) {
   if (!unit.departed) {
     ++worker.counters.promoted_to_stack;
@@ -76,6 +78,8 @@ void note_deviation(Worker& worker, Unit& unit) {
   }
   ++unit.deviations;
 }
+
+namespace {
 
 // Leaves the unit for `next`, or for the scheduler if that is nullptr.
 inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
@@ -112,6 +116,11 @@ std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event) {
 std::intptr_t leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next) {
   note_deviation(worker, unit);
   return pass_on(worker, unit, event, &next);
+}
+
+std::intptr_t leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event) {
+  note_deviation(worker, unit);
+  return pass_on(worker, unit, event, nullptr);
 }
 
 Event continue_unit(Worker& worker, Unit& unit) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/panic.h"
+#include "core/watchdog.h"
 #include "core/workers.h"
 
 namespace weft::openmp {
@@ -42,6 +43,12 @@ void print_report() {
   line("promoted_to_identity", units.promoted_to_identity);
   line("steals", units.steals);
   line("sleeps", units.sleeps);
+  const core::WatchdogFindings findings = core::watchdog_findings();
+  line("interrupted_as_stuck", findings.interrupted);
+  if (findings.interrupted == 0) return;
+  base::warn("report: %-24s %s in %s (%u of the last %u)", "mostly_stuck_in",
+             findings.function[0] != '\0' ? findings.function : "a function without a name", findings.library,
+             findings.times, findings.of);
 }
 
 }  // namespace weft::openmp

@@ -2,6 +2,7 @@
 // reads only the environment; everything else waits for the first region.
 #include "base/panic.h"
 #include "core/identities.h"
+#include "core/preempt.h"
 #include "core/runtime.h"
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
@@ -33,6 +34,7 @@ namespace {
   hooks.forked = forked;
   hooks.take_place = bind_to_place;
   core::configure(config, hooks);
+  core::read_interrupt_environment();
   if (!settings.identities) core::identities_enabled = false;
   if (settings.display) display_settings(settings.display_verbose);
 }

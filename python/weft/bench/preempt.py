@@ -1,0 +1,179 @@
+"""`weft bench preempt`: what preemption costs, after Figs. 4 and 6 and Table 1 of Shiina et al. (PPoPP 2021)."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from . import machine, places
+
+NAME = "preempt"
+TITLE = "cost of preemption: signal-yield and KLT-switching, timers and intervals (needs libweft alone)"
+TIMERS = ("creation", "aligned", "one-to-all", "chain")
+INTERVALS_US = (100, 200, 500, 1000, 2000, 5000, 10000)
+STEPS = 40_000_000  # of each unit, some 40 ms
+COST_GOALS = {"signal-yield": 1.3, "klt-switch": 3.0}
+TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A line of Fig. 6."""
+
+    name: str
+    kind: str
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+VARIANTS = (
+    Variant("timer interruption only", "timer"),
+    Variant("signal-yield", "signal-yield"),
+    Variant("KLT-switching (naive)", "klt-switch", {"WEFT_KLT_SLEEP": "sigsuspend", "WEFT_KLT_POOLS": "global"}),
+    Variant("KLT-switching (futex)", "klt-switch", {"WEFT_KLT_POOLS": "global"}),
+    Variant("KLT-switching (futex, local pool)", "klt-switch"),
+)
+
+
+def _run(*arguments: str, **settings: str) -> dict[str, Any]:
+    kept = {key: text for key, text in os.environ.items() if not key.startswith("WEFT_")}
+    command = [str(places.programs_dir() / NAME), *arguments]
+    done = subprocess.run(command, env=kept | settings, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+    return json.loads(done.stdout)
+
+
+def _table(title: str, first: str, *columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    table.add_column(first)
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def _costs(rounds: int) -> dict[str, float]:
+    kinds = ("pthread", *COST_GOALS)
+    measured: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for _ in range(rounds):
+        for kind in kinds:
+            measured[kind].append(_run("cost", kind, WEFT_PREEMPT_INTERVAL="10000")["median_ns"])
+    return {kind: median(values) for kind, values in measured.items()}
+
+
+def _cost_table(costs: dict[str, float]) -> Table:
+    table = _table("Table 1: one preemption, two threads on one CPU", "thread", "us", "of a 1:1 thread's", "goal")
+    for kind, cost in costs.items():
+        goal = f"<= {COST_GOALS[kind]:g}" if kind in COST_GOALS else ""
+        table.add_row(kind, f"{cost / 1000:.2f}", f"{cost / costs['pthread']:.2f}", goal)
+    return table
+
+
+def _interruptions(workers: tuple[int, ...]) -> dict[str, dict[int, float]]:
+    def one(timer: str, count: int) -> float:
+        return _run("interruption", str(count), WEFT_PREEMPT_TIMER=timer, WEFT_PREEMPT_INTERVAL="1000")["median_ns"]
+
+    return {timer: {count: one(timer, count) for count in workers} for timer in TIMERS}
+
+
+def _interruption_table(measured: dict[str, dict[int, float]], workers: tuple[int, ...]) -> Table:
+    cpus = len(os.sched_getaffinity(0))
+    title = f"Fig. 4: a tick of 1 ms takes, in us (median; more than {cpus} workers share the CPUs)"
+    table = _table(title, "timer", *(f"{count} workers" for count in workers))
+    for timer, values in measured.items():
+        table.add_row(timer, *(f"{values[count] / 1000:.2f}" for count in workers))
+    return table
+
+
+def _overheads(rounds: int, intervals: tuple[int, ...]) -> Iterator[tuple[str, int, float]]:
+    workers = str(len(os.sched_getaffinity(0)))
+    for interval in intervals:
+        ratios: dict[str, list[float]] = {variant.name: [] for variant in VARIANTS}
+        for _ in range(rounds):
+            for variant in VARIANTS:
+                settings = {"WEFT_PREEMPT_INTERVAL": str(interval)} | variant.settings
+                bare = _run("overhead", "none", workers, str(STEPS))["ns"]
+                ratios[variant.name].append(
+                    _run("overhead", variant.kind, workers, str(STEPS), **settings)["ns"] / bare - 1
+                )
+        for name, values in ratios.items():
+            yield name, interval, median(values)
+
+
+def _overhead_table(measured: dict[str, dict[int, float]], intervals: tuple[int, ...]) -> Table:
+    table = _table("Fig. 6: relative overhead of compute-bound units, ten per worker", "interval, us", *measured)
+    for interval in intervals:
+        table.add_row(str(interval), *(f"{values[interval]:.2%}" for values in measured.values()))
+    return table
+
+
+def _plot(path: Path, interruptions: dict[str, dict[int, float]], overheads: dict[str, dict[int, float]]) -> bool:
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        return False
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.2))
+    for timer, values in interruptions.items():
+        left.plot(list(values), [value / 1000 for value in values.values()], marker="o", label=timer)
+    left.set(title="Time of an interruption, 1 ms interval", xlabel="workers", ylabel="us", xscale="log")
+    for name, values in overheads.items():
+        right.plot(list(values), [100 * value for value in values.values()], marker="o", label=name)
+    right.set(title="Overhead of preemption", xlabel="interval, us", ylabel="%", xscale="log")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=130)
+    return True
+
+
+def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_file: Path | None) -> int:
+    """Measures, prints and writes; returns the exit status."""
+    if not (places.programs_dir() / NAME).exists():
+        console.print("nothing to measure: build/bench/bin/preempt is not built (make build)")
+        return 1
+    workers = (1, 2, 8) if quick else (1, 2, 4, 8, 16, 32, 64)
+    intervals = (1000, 10000) if quick else INTERVALS_US
+    clock = machine.CpuClock()
+    try:
+        costs = _costs(1 if quick else rounds)
+        console.print(_cost_table(costs))
+        interruptions = _interruptions(workers)
+        console.print(_interruption_table(interruptions, workers))
+        overheads: dict[str, dict[int, float]] = {variant.name: {} for variant in VARIANTS}
+        for name, interval, overhead in _overheads(1 if quick else rounds, intervals):
+            overheads[name][interval] = overhead
+        console.print(_overhead_table(overheads, intervals))
+    except (subprocess.SubprocessError, OSError) as error:
+        console.print(f"a measurement failed: {error}", style="red", markup=False)
+        return 1
+    console.print("[dim]Medians. Overhead: against units that are not preempted, run just before.[/dim]")
+    about = machine.describe([])
+    about["cpu_time_of_others"] = clock.share_of_others()
+    if about["cpu_time_of_others"] > 0.03:
+        share = f"{about['cpu_time_of_others']:.0%}"
+        console.print(f"Other programs took {share} of this machine's CPU time meanwhile: the numbers are noisy.")
+    record = {
+        "format": 1,
+        "machine": about,
+        "rounds": rounds,
+        "cost_ns": costs,
+        "interruption_ns": interruptions,
+        "overhead": overheads,
+    }
+    json_path = json_file or places.results_dir() / f"{NAME}.json"
+    json_path.parent.mkdir(parents=True, exist_ok=True)
+    json_path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
+    png_path = png_file or places.results_dir() / f"{NAME}.png"
+    if _plot(png_path, interruptions, overheads):
+        console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)
+    return 0

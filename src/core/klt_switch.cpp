@@ -1,0 +1,436 @@
+// Who carries a worker, and how it is handed on.
+//
+// A worker is a scheduling slot with a scheduler on some stack; what executes it is whichever KLT carries it. Stacks
+// and thread pointers do not belong to KLTs here (os/identity.h), so a KLT that takes over jumps to the worker's
+// scheduler as any unit would that yields.
+//
+// Units of this kind run only on KLTs that are made for it (Klt): one has a small stack of its own for the loop in
+// which it sleeps, and nothing else. A worker that comes to such a unit on the KLT that it was born with, a root's or
+// one of weft's, is lent: a Klt carries it, with a scheduler on a fresh stack, and the KLT that it was born with sleeps
+// until that scheduler comes to its end. So a root's own frames are continued by nobody else, and a preempted unit
+// never sits on a root's KLT when the root wants to go on.
+//
+// Preempted (Fig. 2), in the handler on K1, which carries W with the unit U:
+//   take K2 from W's own pool, or the global one; none: ask for one (the handler cannot make any, and must not wait for
+//   it: whoever makes it may need a lock that U holds), and let U run on until the next tick;
+//   note in U that it holds K1; wake K2 with W; sleep.
+//   K2 jumps to W's scheduler, which puts U into its pool, as after a yield. From then on anybody may resume U.
+// Resumed (Fig. 3), in the scheduler of W' on K3, which takes U out of a pool:
+//   K3 leaves the scheduler's stack for its own loop; there it goes into the pool of W', wakes K1 with W', and sleeps.
+//   K1 returns from the handler. The KLT is handed over by one wake-up, and nobody polls.
+//
+// Why exactly one KLT runs a worker: the one that carries it gives it away as its last act, by storing `called` into
+// the other's word (release; the sleeper's load is an acquire), and touches neither worker nor unit afterwards: it is
+// on its own stack, or in the handler on U's stack, where nothing is in use but its own word. That word it has set to
+// `asleep` before: so a call that comes before it sleeps is not lost. Why U is not run too early: only K2 shows it to
+// others, when K1 has nothing more to do but sleep. If K1 is called before it sleeps, it does not fall asleep.
+// A Klt goes into a pool before it gives the worker away, while nobody else takes from that worker's pool; whoever
+// takes it from the global pool calls it the same way.
+//
+// Identities: U keeps the one it runs on, W takes another, which has to be at hand (preempt.cpp). A Klt that sleeps has
+// the thread pointer it began with, but that may be in use elsewhere: it touches nothing thread-local, and blocks all
+// signals.
+//
+// Timers belong to KLTs. One that sleeps in the handler has the signal blocked, so that a tick waits for it, and must
+// not count when U goes on: a slice is half an interval at least (Worker::slice_began).
+//
+// Rejected: to let a root's KLT itself be kept by a unit. The root could not go on before that unit has ended.
+#include "core/klt_switch.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/panic.h"
+#include "core/create.h"
+#include "core/identities.h"
+#include "core/preempt.h"
+#include "core/preempt_timer.h"
+#include "core/runtime.h"
+#include "core/scheduler.h"
+#include "core/spinlock.h"
+#include "core/watchdog.h"
+#include "os/clock.h"
+#include "os/cpus.h"
+#include "os/fault.h"
+#include "os/futex.h"
+#include "os/interrupt.h"
+#include "os/klt.h"
+
+namespace weft::core {
+
+/// A worker that a KLT has lent; in that KLT's frame. An even address.
+struct Lent {
+  Worker* worker;
+  Unit* first;
+  bool loops;
+  const Unit* until_done;
+  Stack* stack;
+  std::atomic<std::uint32_t> is_back{0};
+};
+
+namespace {
+
+constexpr std::size_t loop_stack_bytes = 64UL * 1024;
+constexpr std::size_t lent_stack_bytes = 128UL * 1024;
+constexpr unsigned most_local = 8;
+
+Spinlock global_lock;  // taken in handlers by try_lock() alone
+Klt* global_pool = nullptr;
+std::atomic<unsigned> free_klts{0};
+std::atomic<unsigned> klts_made{0};
+std::atomic<unsigned> klts_wanted{0};
+std::atomic<bool> told{false};
+
+bool enabled() { return preemption_works() && identities_enabled; }
+
+// ---------------------------------------------------------------- sleeping
+
+bool sleeps_by_signal() { return preemption_settings.sleep == KltSleep::sigsuspend; }
+
+void call(Klt& klt) {
+  klt.word.store(Klt::called, std::memory_order_release);  // from now on it is not ours
+  if (sleeps_by_signal())
+    os::wake_from_suspension(klt.id);
+  else
+    os::futex_wake(klt.word, 1);
+}
+
+void sleep_until_called(Klt& self) {
+  while (self.word.load(std::memory_order_acquire) != Klt::called) {
+    if (sleeps_by_signal()) {
+      self.ticker.stop();  // its ticks would wake it
+      os::suspend_for_interrupt();
+    } else {
+      os::futex_wait(self.word, Klt::asleep);
+    }
+  }
+}
+
+// ---------------------------------------------------------------- pools
+
+void put_into_global(Klt& klt) {
+  SpinGuard guard(global_lock);
+  klt.next = global_pool;
+  global_pool = &klt;
+}
+
+// By the KLT itself, which carries the worker still.
+void put_into_pool(Worker& worker, Klt& klt) {
+  free_klts.fetch_add(1, std::memory_order_relaxed);
+  if (preemption_settings.pools == KltPools::local && worker.idle_klt_count < most_local) {
+    klt.next = worker.idle_klts;
+    worker.idle_klts = &klt;
+    ++worker.idle_klt_count;
+  } else {
+    put_into_global(klt);
+  }
+}
+
+Klt* take_from_pools(Worker& worker) {
+  Klt* klt = worker.idle_klts;
+  if (klt != nullptr) {
+    worker.idle_klts = klt->next;
+    --worker.idle_klt_count;
+  } else if (global_lock.try_lock()) {
+    klt = global_pool;
+    if (klt != nullptr) global_pool = klt->next;
+    global_lock.unlock();
+  }
+  if (klt != nullptr) free_klts.fetch_sub(1, std::memory_order_relaxed);
+  return klt;
+}
+
+// ---------------------------------------------------------------- carrying
+
+// From now on this KLT carries the worker.
+void take_over(Klt& self) {
+  Worker& worker = *self.worker;
+  worker.carrier.store(&self, std::memory_order_relaxed);
+  worker.klt.store(self.id, std::memory_order_relaxed);
+  const int cpu = worker.cpu.load(std::memory_order_relaxed);
+  if (cpu != self.cpu && os::bind_klt(self.id, cpu)) self.cpu = cpu;
+  tick_again(worker);
+}
+
+// The worker's scheduler, which has come to its end on some KLT, goes back to where it was lent.
+constexpr std::uintptr_t goes_back = 1;
+
+std::intptr_t order_of(Lent& lent) {
+  return static_cast<std::intptr_t>(reinterpret_cast<std::uintptr_t>(&lent) | goes_back);
+}
+
+// On the fresh stack.
+void schedule_lent(void* argument) {
+  Lent& lent = *static_cast<Lent*>(argument);
+  Worker& worker = *lent.worker;
+  run_lent(worker, *lent.first, lent.loops, lent.until_done);
+  install_own(worker);
+  Klt& here = *worker.carrier.load(std::memory_order_relaxed);
+  weft_context_jump(here.context, order_of(lent));
+}
+
+// On the KLT's own stack, the worker in hand: whom to give it to, when that is known.
+std::intptr_t carry(Klt& self) {
+  Worker& worker = *self.worker;
+  if (Lent* lent = self.begins; lent != nullptr) {
+    self.begins = nullptr;
+    return weft_context_start_full(&self.context, lent->stack->top(), &schedule_lent, lent, weft_context_fp_control());
+  }
+  return weft_context_switch(&self.context, worker.scheduler_context, static_cast<std::intptr_t>(self.event));
+}
+
+void give_away(Worker& worker, std::intptr_t order) {
+  const auto value = static_cast<std::uintptr_t>(order);
+  if ((value & goes_back) == 0) {
+    auto klt = reinterpret_cast<Klt*>(value);
+    klt->worker = &worker;
+    call(*klt);
+    return;
+  }
+  auto lent = reinterpret_cast<Lent*>(value & ~goes_back);
+  lent->is_back.store(1, std::memory_order_release);
+  os::futex_wake(lent->is_back, 1);
+}
+
+void loop(Klt& self, const os::SignalMask& carrying) {
+  for (;;) {
+    sleep_until_called(self);
+    self.word.store(Klt::asleep, std::memory_order_relaxed);
+    os::Identity* identity = self.worker->installed = self.worker->own;
+    *arch::thread_word_of(identity->thread_pointer) = self.worker;
+    arch::set_thread_pointer(identity->thread_pointer);
+    take_over(self);
+    os::set_signals(carrying);
+    const std::intptr_t order = carry(self);
+    // Back on its own stack. It has carried other workers meanwhile, perhaps.
+    Worker& worker = *self.worker;
+    os::block_all_signals();
+    arch::set_thread_pointer(self.thread_pointer);
+    put_into_pool(worker, self);
+    give_away(worker, order);
+  }
+}
+
+void* begin(void* argument) {
+  auto self = static_cast<Klt*>(argument);
+  os::unregister_rseq();
+  os::provide_signal_stack();
+  self->id = os::klt_id();
+  self->thread_pointer = arch::thread_pointer();
+  offer_identity_of_this_klt();  // nothing thread-local from here on
+  const os::SignalMask carrying = os::block_all_signals();
+  self->word.store(Klt::asleep, std::memory_order_relaxed);
+  free_klts.fetch_add(1, std::memory_order_relaxed);
+  put_into_global(*self);
+  loop(*self, carrying);
+  return nullptr;
+}
+
+// Not in a handler. False: none can be had.
+bool make_klt() {
+  void* memory = std::malloc(sizeof(Klt));
+  if (memory == nullptr) return false;
+  auto klt = new (memory) Klt;
+  if (os::start_klt(begin, klt, loop_stack_bytes, os::Signals::of_its_work) != 0) {
+    std::free(memory);
+    if (!told.exchange(true, std::memory_order_relaxed))
+      base::warn(
+          "no further thread can be had (ulimit -u, pids.max): units are preempted less often than they should be");
+    return false;
+  }
+  klts_made.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+// ---------------------------------------------------------------- lending
+
+// One that waits to be used, for a worker that cannot do without; not in a handler.
+Klt& get_klt(Worker& worker) {
+  const HeldOff held;
+  for (;;) {
+    if (Klt* klt = take_from_pools(worker); klt != nullptr) return *klt;
+    make_klt();
+    // It comes into the global pool by itself, where another may be faster.
+    constexpr std::uint64_t a_while_ns = 200ULL * 1000;
+    std::atomic<std::uint32_t> never_changes{0};
+    for (unsigned round = 0; round < 50 && free_klts.load(std::memory_order_relaxed) == 0; ++round)
+      os::futex_wait_for(never_changes, 0, a_while_ns);
+  }
+}
+
+// The KLT that the worker was born with lends it, and sleeps until it is back.
+void lend(Worker& worker, Unit& unit) {
+  Lent lent{&worker, &unit, worker.loops, worker.until_done, worker.stacks.take(lent_stack_bytes)};
+  Klt& klt = get_klt(worker);
+  install_home(worker);  // a root's own: a signal may come for it meanwhile
+  os::Identity* home = worker.home;
+  worker.home = nullptr;
+  worker.ticker.stop();
+  const os::SignalMask before = home != nullptr ? os::block_interrupt_only() : os::block_all_signals();
+  klt.worker = &worker;
+  klt.begins = &lent;
+  call(klt);
+  while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
+  worker.carrier.store(nullptr, std::memory_order_relaxed);
+  worker.klt.store(os::this_klt(), std::memory_order_relaxed);
+  worker.home = home;
+  *arch::thread_word_of(worker.installed->thread_pointer) = &worker;
+  arch::set_thread_pointer(worker.installed->thread_pointer);
+  install_home(worker);
+  os::set_signals(before);
+  tick_again(worker);
+  worker.stacks.give(lent.stack);
+}
+
+// The unit's own KLT carries the worker from here until the unit leaves.
+Event continue_on_own_klt(Worker& worker, Unit& unit) {
+  auto klt = static_cast<Klt*>(unit.context);
+  unit.flags.fetch_and(static_cast<std::uint16_t>(~unsigned{UnitFlag::holds_klt}), std::memory_order_relaxed);
+  note_running(worker, unit);
+  os::Identity* identity = details(unit).identity;
+  worker.installed = identity;
+  *arch::thread_word_of(identity->thread_pointer) = &worker;
+  Klt& here = *worker.carrier.load(std::memory_order_relaxed);
+  return static_cast<Event>(
+      weft_context_switch(&worker.scheduler_context, here.context, reinterpret_cast<std::intptr_t>(klt)));
+}
+
+}  // namespace
+
+Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
+  const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr;
+  lent = at_home && enabled() && (worker.own != nullptr || ensure_own_identity(worker));
+  if (lent) {
+    lend(worker, unit);
+    return Event::returned;
+  }
+  if (has_flag(unit, UnitFlag::holds_klt)) return continue_on_own_klt(worker, unit);
+  install_for(worker, unit);
+  return unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
+}
+
+namespace {
+
+// The worker has a spare identity, if the unit has none of its own yet.
+void leave_with_klt(Worker& worker, Unit& unit, Klt& self) {
+  note_deviation(worker, unit);
+  UnitDetails& of_unit = details(unit);
+  if (of_unit.identity == nullptr) {
+    of_unit.identity = worker.own;
+    worker.own = worker.spares;
+    worker.spares = worker.spares->next;
+    --worker.spare_count;
+  }
+  unit.flags.fetch_or(UnitFlag::holds_klt, std::memory_order_relaxed);
+  unit.context = &self;
+  self.word.store(Klt::asleep, std::memory_order_relaxed);
+}
+
+bool has_spare_identity(Worker& worker, const Unit& unit) {
+  if (details(unit).identity != nullptr || worker.spares != nullptr) return true;
+  const HeldOff held;
+  os::Identity* identity = take_identity(worker);
+  if (identity != nullptr) give_identity(worker, identity);
+  return worker.spares != nullptr;
+}
+
+// The unit, on a KLT that is made for it, calls the function without a worker. It is as if it had suspended, and it
+// resumes itself: the worker's scheduler sees which of the two comes first, as for any unit (unit.h).
+void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), void* argument) {
+  Klt& self = *worker.carrier.load(std::memory_order_relaxed);
+  Klt& other = get_klt(worker);
+  const os::SignalMask before = os::block_interrupt_only();
+  self.ticker.stop();
+  prepare_suspend(unit);
+  leave_with_klt(worker, unit, self);
+  void** word = arch::thread_word_of(details(unit).identity->thread_pointer);
+  *word = nullptr;
+  other.worker = &worker;
+  other.event = Event::suspended;
+  call(other);
+  function(argument);
+  unit.next = nullptr;
+  resume_all(&unit);
+  sleep_until_called(self);
+  self.word.store(Klt::asleep, std::memory_order_relaxed);
+  take_over(self);
+  os::set_signals(before);
+}
+
+}  // namespace
+
+void call_blocking(void (*function)(void*), void* argument) {
+  Unit& unit = this_unit();
+  const bool can_leave = enabled() && !is_root(unit) && may_wait(unit) && has_flag(unit, UnitFlag::free_standing) &&
+                         details(unit).held_off == 0;
+  if (!can_leave) {
+    function(argument);
+    return;
+  }
+  constexpr unsigned wanted = UnitFlag::wants_klt | UnitFlag::wants_identity;
+  if ((unit.flags.load(std::memory_order_relaxed) & UnitFlag::wants_klt) == 0)
+    unit.flags.fetch_or(static_cast<std::uint16_t>(wanted), std::memory_order_relaxed);
+  Worker* worker = this_worker();
+  if (worker->carrier.load(std::memory_order_relaxed) == nullptr) {
+    leave_unit_to_scheduler(*worker, unit, Event::yielded);  // and comes back on a KLT that it can keep
+    worker = this_worker();
+  }
+  if (worker->carrier.load(std::memory_order_relaxed) == nullptr || !has_spare_identity(*worker, unit))
+    function(argument);
+  else
+    call_without_worker(*worker, unit, function, argument);
+}
+
+bool switch_klt(Worker& worker, Unit& unit) {
+  Klt* self = worker.carrier.load(std::memory_order_relaxed);
+  if (self == nullptr) return false;  // no identity could be had when it should have been lent
+  Klt* other = take_from_pools(worker);
+  if (other == nullptr) {
+    klts_wanted.fetch_add(1, std::memory_order_relaxed);
+    hurry_watchdog();
+    return false;
+  }
+  leave_with_klt(worker, unit, *self);
+  other->worker = &worker;
+  other->event = Event::yielded;
+  call(*other);
+  sleep_until_called(*self);
+  self->word.store(Klt::asleep, std::memory_order_relaxed);
+  take_over(*self);
+  self->worker->slice_began = os::now_ns();
+  return true;
+}
+
+os::Ticker& ticker_of(Worker& worker) {
+  Klt* klt = worker.carrier.load(std::memory_order_relaxed);
+  return klt != nullptr ? klt->ticker : worker.ticker;
+}
+
+void make_wanted_klts() {
+  constexpr unsigned at_once = 64;
+  unsigned wanted = klts_wanted.exchange(0, std::memory_order_relaxed);
+  if (wanted > at_once) wanted = at_once;
+  for (; wanted != 0; --wanted)
+    if (klts_made.load(std::memory_order_relaxed) >= preemption_settings.most_klts || !make_klt()) return;
+}
+
+KltCount count_klts() { return {klts_made.load(std::memory_order_relaxed), free_klts.load(std::memory_order_relaxed)}; }
+
+void leave_klts_to_others(Worker& worker) {
+  while (Klt* klt = worker.idle_klts) {
+    worker.idle_klts = klt->next;
+    put_into_global(*klt);
+  }
+  worker.idle_klt_count = 0;
+}
+
+void reset_klts() {
+  global_lock.unlock();
+  global_pool = nullptr;
+  free_klts.store(0, std::memory_order_relaxed);
+  klts_made.store(0, std::memory_order_relaxed);
+  klts_wanted.store(0, std::memory_order_relaxed);
+  told.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,70 @@
+// KLT-switching (Shiina et al., 3.1.2, 3.3): a unit that is preempted keeps the KLT it runs on, and its worker goes on
+// on another one. The argument stands at the head of klt_switch.cpp; a model of the hand-over is
+// tests/models/klt_switch.pml.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/technique/start.h"
+#include "core/unit.h"
+#include "core/worker.h"
+#include "os/ticker.h"
+
+namespace weft::os {
+struct Interruption;
+}
+
+namespace weft::core {
+
+struct Lent;
+
+/// A KLT that carries now this worker, now that. It is never given back.
+struct Klt {
+  enum Word : std::uint32_t { made, asleep, called };
+  std::atomic<std::uint32_t> word{made};  // what it sleeps on
+  int id = 0;                             // the kernel's number
+  int cpu = -1;                           // that it is bound to
+  void* thread_pointer = nullptr;         // the one that it began with
+  void* context = nullptr;                // of its own loop, while it carries a worker
+  Worker* worker = nullptr;               // that it carries, or shall carry
+  Lent* begins = nullptr;                 // the scheduler that it shall begin; nullptr: it goes on
+  Event event = Event::yielded;           // with that, about the unit that was left
+  Klt* next = nullptr;                    // in a pool
+  os::Ticker ticker;
+};
+
+/// Runs a unit that has, or may come to need, a KLT of its own; in place of run(). The worker is carried by a Klt, or
+/// lends itself to one until the scheduler frame that calls this has nothing more to do: then `lent` is true, and all
+/// is done.
+Event run_on_klt(Worker& worker, Unit& unit, bool& lent);
+
+/// From the handler, on the KLT that runs the unit, which may be left. False: it is not, as no other KLT is at hand;
+/// there will be one soon.
+bool switch_klt(Worker& worker, Unit& unit);
+
+/// Calls function(argument), which may sleep in the kernel and uses nothing of weft's, in the calling unit, while its
+/// worker goes on on another KLT. Where that cannot be (a root, no stack, no further KLT), it is just called.
+void call_blocking(void (*function)(void*), void* argument);
+
+/// The worker's timer: that of the KLT which carries it.
+os::Ticker& ticker_of(Worker& worker);
+
+/// From the watchdog's loop: makes the KLTs that handlers have asked for.
+void make_wanted_klts();
+
+/// How many there are, and how many of them wait to be used.
+struct KltCount {
+  unsigned made;
+  unsigned free;
+};
+KltCount count_klts();
+
+/// The worker ends: those that wait for it are for all.
+void leave_klts_to_others(Worker& worker);
+
+/// In a forked child.
+void reset_klts();
+
+}  // namespace weft::core

@@ -1,0 +1,259 @@
+// A signal interrupts a unit (os/interrupt.h), and the unit gives way.
+//
+// Signal-yield (3.1.1). The unit switches to its worker's scheduler from within the handler, as if it had called
+// yield(); when it is resumed, on whichever KLT, it returns from the handler. What makes that right:
+//   - The unit is left only in code that is neither weft's nor the C and C++ runtime's (Interruption::in_runtime), nor
+//   on
+//     an alternate stack. So no lock of theirs is held, and weft's own state is whole: `current` runs, on its own
+//     stack.
+//   - Code that weft calls in the midst of something is under HeldOff: the functions of custom pools, and libc's that
+//     weft itself uses (core/held_calls.cpp; a program may have put an allocator of its own in their place).
+//   - The handler itself switches to the scheduler alone: it takes no unit out of a pool, puts none into one, allocates
+//     nothing and takes no lock. All of that happens on the scheduler's stack, outside of the handler. Registers need
+//     no care: those of the interrupted code lie in the kernel's frame, on the unit's stack.
+//   - Thread-local storage: a unit with one of its own keeps it, and the worker takes another (core/identities.h).
+//   There
+//     must be a free one at hand, for none can be made in a handler: else the unit runs on, and one is made
+//     outside (want_identity). A unit without one is left only if it has asked for signal-yield: whoever asks for that
+//     says that its code does not depend on thread-local storage staying the same (3.4: "KLT-independent").
+//
+// A unit that nobody waits behind is not left. One that cannot be left where it is runs on until the next tick; if it
+// has held preemption off itself, it yields when it lets go.
+#include "core/preempt.h"
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/environment.h"
+#include "base/panic.h"
+#include "core/create.h"
+#include "core/identities.h"
+#include "core/klt_switch.h"
+#include "core/own_scheduler.h"
+#include "core/place_pools.h"
+#include "core/preempt_timer.h"
+#include "core/sanitizer.h"
+#include "core/scheduler.h"
+#include "core/technique/start.h"
+#include "core/watchdog.h"
+#include "core/workers.h"
+#include "os/clock.h"
+#include "os/interrupt.h"
+
+namespace weft::core {
+
+PreemptionSettings preemption_settings;
+
+namespace {
+
+using os::Interruption;
+
+bool enabled = false;
+
+// UnitDetails::held_off: how deep, and whether a tick has been missed.
+constexpr std::uint8_t missed = 0x80;
+constexpr std::uint8_t deepest = 100;
+
+// A hint, without locks.
+bool somebody_waits(const Worker& worker) {
+  if (has_local_work(worker) || any_placed(worker)) return true;
+  if (const Scheduler* own = worker.scheduler(); own != nullptr) return own->may_have_work();
+  return find_worker([](const Worker& other) {
+           if (other.scheduler() != nullptr) return false;
+           if (!other.deque.looks_empty() || !other.inbox.looks_empty() || !other.aside.looks_empty()) return true;
+           for (const auto& place : other.published)
+             if (place.load(std::memory_order_relaxed) != nullptr) return true;
+           return false;
+         }) != nullptr;
+}
+
+bool can_be_left(const Worker& worker, Unit& unit, const Interruption& interruption) {
+  if (interruption.in_weft || worker.held_off != 0) return false;
+  if (unit.state.load(std::memory_order_relaxed) != UnitState::running || !may_wait(unit)) return false;
+  if (UnitDetails& of_unit = details(unit); of_unit.held_off != 0) {
+    of_unit.held_off = of_unit.held_off | missed;
+    return false;
+  }
+  return true;
+}
+
+// Whether the worker can go on without what the unit runs on.
+bool identity_is_at_hand(Worker& worker, const Unit& unit) {
+  if (!identities_enabled || runs_on_any_identity(unit) || details(unit).identity != nullptr) return true;
+  return worker.spares != nullptr || take_spare_in_handler(worker);
+}
+
+void leave_by_yield(void*) {
+  Worker& worker = *this_worker();
+  leave_unit_to_scheduler(worker, *worker.current, Event::yielded);
+}
+
+void give_way(Worker& worker, Unit& unit, const Interruption& interruption) {
+  if (!can_be_left(worker, unit, interruption) || interruption.in_runtime || interruption.on_other_stack) return;
+  if (!somebody_waits(worker)) return;
+  if (!identity_is_at_hand(worker, unit)) {
+    want_identity();
+    return;
+  }
+  ++worker.counters.preempted;
+  os::leave(interruption, leave_by_yield, nullptr);
+}
+
+void give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption) {
+  if (!can_be_left(worker, unit, interruption) || !somebody_waits(worker)) return;
+  if (os::now_ns() - worker.slice_began < preemption_settings.interval_ns / 2) return;
+  if (!identity_is_at_hand(worker, unit)) {
+    want_identity();
+    hurry_watchdog();
+    return;
+  }
+  const int kept = errno;
+  ++worker.counters.preempted;
+  if (!switch_klt(worker, unit)) --worker.counters.preempted;
+  errno = kept;
+}
+
+void on_tick(Worker& worker, const Interruption& interruption) {
+  Unit* unit = worker.current;
+  const Preemption kind = unit != nullptr ? kind_of(*unit) : Preemption::none;
+  const bool is_preemptive = kind == Preemption::signal_yield || kind == Preemption::klt_switch;
+  note_tick(worker, interruption, is_preemptive);
+  if (kind == Preemption::signal_yield)
+    give_way(worker, *unit, interruption);
+  else if (kind == Preemption::klt_switch)
+    give_klt_away(worker, *unit, interruption);
+}
+
+void leave_for_watchdog(void*) { give_way_to_watchdog(); }
+
+void on_interrupt(const Interruption& interruption) {
+  Worker* worker = this_worker();
+  if (worker == nullptr) return;
+  // One that sleeps so takes signals that are not for it; nothing thread-local is its own then.
+  if (preemption_settings.sleep == KltSleep::sigsuspend &&
+      worker->klt.load(std::memory_order_relaxed) != os::this_klt())
+    return;
+  if (interruption.cause != Interruption::Cause::watchdog) {
+    on_tick(*worker, interruption);
+    return;
+  }
+  worker->interrupt_sent.store(false, std::memory_order_relaxed);
+  Unit* unit = worker->current;
+  if (unit == nullptr || interruption.in_runtime || interruption.on_other_stack) return;
+  if (!can_be_left(*worker, *unit, interruption)) return;
+  note_spinning(interruption.instruction);
+  os::leave(interruption, leave_for_watchdog, nullptr);
+}
+
+}  // namespace
+
+bool preemption_works() { return enabled; }
+
+bool enable_preemption() {
+  if (sanitizer::active) return false;
+  enabled = os::install_interrupt(on_interrupt, preemption_settings.signal);
+  if (!enabled && preemption_settings.signal != 0)
+    base::warn("WEFT_PREEMPT_SIGNAL=%d: the program has a handler for it; nothing is preempted",
+               preemption_settings.signal);
+  return enabled;
+}
+
+void mark(Unit& unit, Preemption kind) {
+  if (kind == Preemption::by_default || unit.departed) return;
+  const unsigned flags = unit.flags.load(std::memory_order_relaxed);
+  constexpr unsigned kinds = UnitFlag::yields_by_signal | UnitFlag::switches_klt | UnitFlag::never_preempted;
+  if ((flags & kinds) != 0 || (flags & UnitFlag::free_standing) == 0) return;
+  unit.flags.store(static_cast<std::uint16_t>(flags | flags_of(kind)), std::memory_order_relaxed);
+  if (kind != Preemption::none) start_ticking();
+}
+
+bool hold_off() {
+  Unit& unit = this_unit();
+  UnitDetails& of_unit = details(unit);
+  if ((of_unit.held_off & ~missed) == deepest) return false;
+  if (!has_flag(unit, UnitFlag::detailed)) unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  of_unit.held_off = static_cast<std::uint8_t>(of_unit.held_off + 1);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return true;
+}
+
+bool let_go() {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  Unit& unit = this_unit();
+  UnitDetails& of_unit = details(unit);
+  const std::uint8_t now = of_unit.held_off;
+  if ((now & ~missed) == 0) return false;
+  if ((now & ~missed) != 1) {
+    of_unit.held_off = static_cast<std::uint8_t>(now - 1);
+    return true;
+  }
+  of_unit.held_off = 0;
+  if ((now & missed) == 0 || !may_wait(unit) || is_root(unit)) return true;
+  ++this_worker()->counters.preempted;
+  yield();
+  return true;
+}
+
+void read_preemption_environment() {
+  base::read_variable("WEFT_PREEMPT", "none, signal-yield or klt-switch", "(none)", [](base::ValueReader& value) {
+    static const char* const words[] = {"signal", "klt", "none"};
+    const int index = base::take_one_of(value, words, 3);
+    const bool whole = index == 2 || (index == 0 && value.take('-') && value.take_word("yield")) ||
+                       (index == 1 && value.take('-') && value.take_word("switch"));
+    if (!whole || !value.at_end()) return false;
+    preemption_settings.kind = static_cast<Preemption>(index + 1);
+    return true;
+  });
+  base::read_variable("WEFT_PREEMPT_TIMER", "creation, aligned, one-to-all or chain", "(aligned)",
+                      [](base::ValueReader& value) {
+                        static const char* const words[] = {"creation", "aligned", "one-to-all", "chain"};
+                        const int index = base::take_one_of(value, words, 4);
+                        if (index == 4 || !value.at_end()) return false;
+                        preemption_settings.mode = static_cast<TickMode>(index);
+                        return true;
+                      });
+  base::read_variable("WEFT_PREEMPT_INTERVAL", "microseconds, from 100 to 10000000", "(1000)",
+                      [](base::ValueReader& value) {
+                        constexpr long us = 1000;
+                        long number = 0;
+                        if (!base::read_number(value, number, static_cast<long>(shortest_interval_ns) / us,
+                                               static_cast<long>(longest_interval_ns) / us))
+                          return false;
+                        preemption_settings.interval_ns = static_cast<std::uint64_t>(number * us);
+                        return true;
+                      });
+  base::read_variable("WEFT_MAX_KLTS", "a number from 1 to 32768", "(4096)", [](base::ValueReader& value) {
+    constexpr long most = 32768;
+    long number = 0;
+    if (!base::read_number(value, number, 1, most)) return false;
+    preemption_settings.most_klts = static_cast<unsigned>(number);
+    return true;
+  });
+  base::read_variable("WEFT_KLT_SLEEP", "futex or sigsuspend", "(futex)", [](base::ValueReader& value) {
+    static const char* const words[] = {"futex", "sigsuspend"};
+    const int index = base::take_one_of(value, words, 2);
+    if (index == 2 || !value.at_end()) return false;
+    preemption_settings.sleep = static_cast<KltSleep>(index);
+    return true;
+  });
+  base::read_variable("WEFT_KLT_POOLS", "local or global", "(local)", [](base::ValueReader& value) {
+    static const char* const words[] = {"local", "global"};
+    const int index = base::take_one_of(value, words, 2);
+    if (index == 2 || !value.at_end()) return false;
+    preemption_settings.pools = static_cast<KltPools>(index);
+    return true;
+  });
+  read_interrupt_environment();
+}
+
+void read_interrupt_environment() {
+  base::read_variable("WEFT_PREEMPT_SIGNAL", "the number of a real-time signal", "(a free one)",
+                      [](base::ValueReader& value) {
+                        long number = 0;
+                        if (!base::read_number(value, number, SIGRTMIN, SIGRTMAX)) return false;
+                        preemption_settings.signal = static_cast<int>(number);
+                        return true;
+                      });
+}
+
+}  // namespace weft::core

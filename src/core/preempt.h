@@ -1,0 +1,113 @@
+// Preemption by time: which units are made to give way, and how (S. Shiina et al., "Lightweight Preemptive User-Level
+// Threads", PPoPP 2021, section 3). What the two kinds guarantee, and the argument, stand at the head of preempt.cpp;
+// the timers in preempt_timer.h. Where no unit is preemptive nothing here runs, and nothing is looked at: what says so
+// lies in Unit::flags, among bits that are looked at anyway.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/unit.h"
+#include "core/worker.h"
+
+namespace weft::os {
+struct Interruption;
+}
+
+namespace weft::core {
+
+enum class Preemption : std::uint8_t { by_default, signal_yield, klt_switch, none };
+
+enum class TickMode : std::uint8_t { creation, aligned, one_to_all, chain };  // 3.2.1, 3.2.1, 3.2.2, 3.2.2
+
+/// How KLTs sleep and where they wait to be used (3.3); the paper's first variants, to compare with.
+enum class KltSleep : std::uint8_t { futex, sigsuspend };
+enum class KltPools : std::uint8_t { local, global };
+
+struct PreemptionSettings {
+  Preemption kind = Preemption::none;  // of units that do not say, and whose pool does not
+  TickMode mode = TickMode::aligned;
+  std::uint64_t interval_ns = 1000ULL * 1000;
+  int signal = 0;  // 0: a free one
+  unsigned most_klts = 4096;
+  KltSleep sleep = KltSleep::futex;
+  KltPools pools = KltPools::local;
+};
+extern PreemptionSettings preemption_settings;
+
+inline constexpr std::uint64_t shortest_interval_ns = 100ULL * 1000;
+inline constexpr std::uint64_t longest_interval_ns = 10ULL * 1000 * 1000 * 1000;
+
+/// WEFT_PREEMPT, WEFT_PREEMPT_TIMER, WEFT_PREEMPT_INTERVAL, WEFT_MAX_KLTS, WEFT_KLT_SLEEP and WEFT_KLT_POOLS, and
+void read_preemption_environment();
+/// WEFT_PREEMPT_SIGNAL, which is the watchdog's too.
+void read_interrupt_environment();
+
+/// Whether a signal can interrupt units: not in sanitizer builds, nor where the program uses all signals.
+bool preemption_works();
+
+/// Before the first worker exists: what a signal does from now on is up to preemption and watchdog. False: no signal.
+bool enable_preemption();
+
+/// Unit::flags for a kind.
+constexpr std::uint16_t flags_of(Preemption kind) {
+  switch (kind) {
+    case Preemption::signal_yield:
+      return UnitFlag::yields_by_signal;
+    case Preemption::klt_switch:
+      return UnitFlag::switches_klt | UnitFlag::wants_identity;
+    case Preemption::none:
+      return UnitFlag::never_preempted;
+    case Preemption::by_default:
+      break;
+  }
+  return 0;
+}
+
+/// Of a unit of which only the address is known to be good.
+inline Preemption kind_of(const Unit& unit) {
+  constexpr unsigned kinds = UnitFlag::yields_by_signal | UnitFlag::switches_klt | UnitFlag::never_preempted;
+  switch (unit.flags.load(std::memory_order_relaxed) & kinds) {
+    case UnitFlag::yields_by_signal:
+      return Preemption::signal_yield;
+    case UnitFlag::switches_klt:
+      return Preemption::klt_switch;
+    case UnitFlag::never_preempted:
+      return Preemption::none;
+    default:
+      break;
+  }
+  // One that was created one by one has been told at its creation.
+  if (has_flag(unit, UnitFlag::free_standing) || is_root(unit)) return Preemption::none;
+  return preemption_settings.kind;
+}
+
+/// A unit that was created into a pool with a kind, or by default, and that says nothing itself.
+void mark(Unit& unit, Preemption kind);
+
+/// weft_preempt_disable() and weft_preempt_enable() for the calling unit. False: too deep, or not disabled.
+bool hold_off();
+bool let_go();
+
+/// While it lives, what runs on the calling KLT is not left: around code that is not weft's and that weft calls in the
+/// midst of something.
+class HeldOff {
+ public:
+  HeldOff() : worker_(this_worker()) {
+    if (worker_ == nullptr) return;
+    worker_->held_off = worker_->held_off + 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~HeldOff() {
+    if (worker_ == nullptr) return;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    worker_->held_off = worker_->held_off - 1;
+  }
+  HeldOff(const HeldOff&) = delete;
+  HeldOff& operator=(const HeldOff&) = delete;
+
+ private:
+  Worker* worker_;  // the same at the end
+};
+
+}  // namespace weft::core

@@ -1,0 +1,197 @@
+// Who may start and stop a worker's timer: anybody (os::Ticker takes turns). A tick that comes late, or to a worker
+// that runs nothing preemptive any more, is harmless: the handler looks (preempt.cpp).
+//
+// With one timer for all, `leader` is the worker that has it. It changes by compare-exchange alone: the leader that
+// finds itself asleep gives it to one that is awake, or to nobody; whoever wakes up takes it from nobody. A leader that
+// leads no more may still tick once.
+#include "core/preempt_timer.h"
+
+#include "core/klt_switch.h"
+#include "core/pool/pool.h"
+#include "core/preempt.h"
+#include "core/watchdog.h"
+#include "core/workers.h"
+#include "os/clock.h"
+#include "os/interrupt.h"
+
+namespace weft::core {
+
+std::atomic<bool> ticking{false};
+
+namespace {
+
+constexpr int nobody = -1;
+std::atomic<int> leader{nobody};
+
+// How many ticks in a row that find nothing to preempt are put up with.
+unsigned most_idle_ticks(const Worker& worker) {
+  constexpr unsigned some = 64;
+  return worker.current == &worker.root_unit ? 1 : some;
+}
+
+bool one_timer() { return preemption_settings.mode >= TickMode::one_to_all; }
+bool leads(const Worker& worker) { return leader.load(std::memory_order_relaxed) == static_cast<int>(worker.index); }
+
+// Where its first tick falls. (Shiina et al., Fig. 5a.)
+std::uint64_t first_tick(const Worker& worker) {
+  const std::uint64_t interval = preemption_settings.interval_ns;
+  const std::uint64_t now = os::now_ns();
+  if (preemption_settings.mode != TickMode::aligned) return now + interval;
+  const std::uint64_t phase = interval * (worker.index % runtime.workers) / runtime.workers;
+  return (now / interval + 1) * interval + phase;
+}
+
+void start(Worker& worker) {
+  const int klt = worker.klt.load(std::memory_order_relaxed);
+  worker.idle_ticks = 0;
+  if (klt != 0) ticker_of(worker).start(klt, first_tick(worker), preemption_settings.interval_ns);
+}
+
+bool is_awake(const Worker& worker) {
+  return worker.use.load(std::memory_order_relaxed) != WorkerUse::none &&
+         worker.parked.load(std::memory_order_relaxed) == Parked::awake;
+}
+
+bool runs_a_unit(const Worker& worker) {
+  const Unit* unit = worker.current;
+  return unit != nullptr && unit != &worker.root_unit && is_awake(worker);
+}
+
+// Of another worker. Only units whose descriptors are never given back are looked at, unless all are preemptive.
+bool runs_preemptive(const Worker& worker) {
+  if (!runs_a_unit(worker)) return false;
+  const Unit* unit = worker.current;
+  if (unit == nullptr) return false;
+  const Preemption by_default = preemption_settings.kind;
+  if (by_default != Preemption::none) return true;
+  const Preemption kind = kind_of(*unit);
+  return kind == Preemption::signal_yield || kind == Preemption::klt_switch;
+}
+
+void pass_on_to(const Worker& worker) { os::forward_tick(worker.klt.load(std::memory_order_relaxed)); }
+
+// False: there is none.
+bool pass_on_to_all(const Worker& self) {
+  bool some = false;
+  for_each_worker([&self, &some](const Worker& worker) {
+    if (&worker == &self || !runs_preemptive(worker)) return;
+    some = true;
+    pass_on_to(worker);
+  });
+  return some;
+}
+
+// To the next after this one; the chain ends where it began. False: there is none.
+bool pass_on_to_next(const Worker& self) {
+  return first_of_workers(self.index + 1, [&self, ended = false](const Worker& worker) mutable {
+    ended = ended || &worker == &self || leads(worker);
+    if (ended || !runs_preemptive(worker)) return false;
+    pass_on_to(worker);
+    return true;
+  });
+}
+
+// The worker has the one timer, and no use for it: another shall have it that has.
+void hand_over_lead(Worker& worker) {
+  Worker* heir = find_worker([&worker](const Worker& other) { return &other != &worker && runs_preemptive(other); });
+  int self = static_cast<int>(worker.index);
+  ticker_of(worker).stop();
+  if (!leader.compare_exchange_strong(self, heir != nullptr ? static_cast<int>(heir->index) : nobody)) return;
+  if (heir != nullptr) start(*heir);
+}
+
+}  // namespace
+
+void start_ticking() {
+  Worker& worker = worker_here();
+  if (ticking.load(std::memory_order_relaxed)) {
+    if (!ticker_of(worker).runs()) tick_again_slowly(worker);
+    return;
+  }
+  if (!preemption_works()) return;
+  os::refresh_code_not_to_leave();
+  Pool::hold_off_custom();
+  watch();
+  ticking.store(true, std::memory_order_seq_cst);
+  tick_where_wanted();
+  tick_again_slowly(worker);
+}
+
+void tick_again_slowly(Worker& worker) {
+  watch();
+  if (!one_timer()) {
+    start(worker);
+    return;
+  }
+  int none = nobody;
+  if (leads(worker) || leader.compare_exchange_strong(none, static_cast<int>(worker.index))) start(worker);
+}
+
+bool tick_where_wanted() {
+  if (!ticking.load(std::memory_order_relaxed)) return false;
+  bool some = false;
+  bool any = false;
+  for_each_worker([&some, &any](Worker& worker) {
+    any = any || runs_a_unit(worker);
+    if (!runs_preemptive(worker)) return;
+    some = true;
+    if (!one_timer() && !ticker_of(worker).runs()) start(worker);
+  });
+  if (!some || !one_timer()) return any;
+  const int index = leader.load(std::memory_order_relaxed);
+  Worker* leading = index != nobody ? runtime.worker_at[index].load(std::memory_order_acquire) : nullptr;
+  if (leading != nullptr && is_awake(*leading)) {
+    start(*leading);
+  } else if (Worker* heir = find_worker([](const Worker& worker) { return runs_preemptive(worker); });
+             heir != nullptr) {
+    int before = index;
+    if (leader.compare_exchange_strong(before, static_cast<int>(heir->index))) start(*heir);
+  }
+  return any;
+}
+
+void note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive) {
+  const bool own_timer = interruption.cause == os::Interruption::Cause::timer;
+  const bool asleep = worker.parked.load(std::memory_order_relaxed) != Parked::awake;
+  if (!one_timer()) {
+    if (found_preemptive)
+      worker.idle_ticks = 0;
+    else if (++worker.idle_ticks >= most_idle_ticks(worker) || asleep)
+      ticker_of(worker).stop();
+    return;
+  }
+  if (own_timer && !leads(worker)) {
+    ticker_of(worker).stop();
+    return;
+  }
+  if (own_timer && asleep) {
+    hand_over_lead(worker);
+    return;
+  }
+  const bool chain = preemption_settings.mode == TickMode::chain;
+  const bool others = (chain && pass_on_to_next(worker)) || (!chain && own_timer && pass_on_to_all(worker));
+  if (others || found_preemptive)
+    worker.idle_ticks = 0;
+  else if (own_timer && ++worker.idle_ticks >= most_idle_ticks(worker))
+    hand_over_lead(worker);
+}
+
+void end_ticking(Worker& worker) {
+  ticker_of(worker).end();
+  if (leads(worker)) hand_over_lead(worker);
+}
+
+void change_ticking() {
+  if (!ticking.load(std::memory_order_relaxed)) return;
+  for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
+  leader.store(nobody, std::memory_order_relaxed);
+  tick_where_wanted();
+  tick_again_slowly(worker_here());
+}
+
+void reset_ticking() {
+  ticking.store(false, std::memory_order_relaxed);
+  leader.store(nobody, std::memory_order_relaxed);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,54 @@
+// The four timers that ask preemptive units to give way (Shiina et al., 3.2).
+//
+//   creation     each worker has a timer of its own, begun when the worker was
+//   aligned      the same, but their ticks are spread over the interval: handlers of different workers do not meet in
+//   the
+//                kernel, where signals take a lock
+//   one-to-all   one worker has a timer, and passes each tick on to all that run a preemptive unit
+//   chain        the same, but it passes it on to the next of these, and that to the next
+//
+// A timer runs only where there is something to preempt. It starts where preemptive units are created (start_ticking),
+// on all workers with the first of them, and with each wake-up of a worker from then on (tick_again). It stops itself
+// when it finds its worker asleep, or a root in its own code, whose system calls it would cut short (3.5.1), and when
+// it has found no preemptive unit for a while; then the watchdog looks every few milliseconds whether one runs there
+// again (tick_where_wanted). So neither the creation of units that are not preemptive nor a switch knows of timers.
+#pragma once
+
+#include <atomic>
+
+#include "core/worker.h"
+
+namespace weft::os {
+struct Interruption;
+}
+
+namespace weft::core {
+
+extern std::atomic<bool> ticking;  // since there has been a preemptive unit
+
+/// A preemptive unit has been created.
+void start_ticking();
+
+/// The worker's KLT has woken up, or carries it from now on.
+void tick_again_slowly(Worker& worker);
+inline void tick_again(Worker& worker) {
+  if (ticking.load(std::memory_order_relaxed)) [[unlikely]]
+    tick_again_slowly(worker);
+}
+
+/// From the watchdog. Whether it had better look again: some worker runs a unit, and there are preemptive ones.
+bool tick_where_wanted();
+
+/// From the handler: a tick has arrived on the worker. Passes it on where that is due.
+void note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive);
+
+/// The KLT that carried the worker ends.
+void end_ticking(Worker& worker);
+
+/// The interval or the mode has changed.
+void change_ticking();
+
+/// In a forked child.
+void reset_ticking();
+
+}  // namespace weft::core

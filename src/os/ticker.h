@@ -1,0 +1,33 @@
+// A timer of the kernel's that sends the interrupt signal to one KLT, again and again (timer_create(2) with
+// SIGEV_THREAD_ID; Shiina et al. 3.2.1). Bare system calls only: may be started and stopped in a signal handler.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <sys/types.h>
+
+namespace weft::os {
+
+class Ticker {
+ public:
+  /// Ticks the KLT each `interval_ns`, for the first time at `first_ns` of os::now_ns(). False: it has been started
+  /// already, or somebody is just at it, or the kernel has no further timer.
+  bool start(pid_t klt, std::uint64_t first_ns, std::uint64_t interval_ns);
+  void stop();
+  /// The timer itself goes: before the KLT ends.
+  void end();
+  bool runs() const { return runs_.load(std::memory_order_relaxed); }
+  /// In a forked child, which has no timers.
+  void forget();
+
+ private:
+  bool prepare(pid_t klt);
+  void set(std::uint64_t first_ns, std::uint64_t interval_ns) const;
+
+  std::atomic<bool> busy_{false};
+  std::atomic<bool> runs_{false};
+  pid_t klt_ = 0;  // 0: there is no timer
+  int timer_ = 0;  // the kernel's number
+};
+
+}  // namespace weft::os

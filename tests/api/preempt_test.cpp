@@ -1,0 +1,603 @@
+// weft_unit_attr.preemption: units that never give way by themselves, and what must be as before when they come back.
+#include <atomic>
+#include <cerrno>
+#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dlfcn.h>
+#include <stdexcept>
+#include <string>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "support.h"
+
+namespace weft::test {
+namespace {
+
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ULL + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+class Preempt : public ApiTest, public ::testing::WithParamInterface<weft_preemption> {
+ protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    if (thread_sanitizer || address_sanitizer) GTEST_SKIP() << "nothing is preempted under sanitizers";
+    ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 200 * 1000), WEFT_OK);
+    before_ = weft_preemptions();
+  }
+  weft_unit_attr preemptive(unsigned flags = WEFT_OWN_TLS, weft_technique technique = WEFT_AUTO) const {
+    weft_unit_attr attr = with(technique);
+    attr.preemption = GetParam();
+    attr.flags = flags;
+    return attr;
+  }
+  std::uint64_t preemptions() const { return weft_preemptions() - before_; }
+  static unsigned more_than_workers() { return weft_worker_count() + 5; }
+
+ private:
+  std::uint64_t before_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Preempt, ::testing::Values(WEFT_PREEMPT_SIGNAL_YIELD, WEFT_PREEMPT_KLT_SWITCH),
+                         [](const auto& instance) {
+                           return std::string(instance.param == WEFT_PREEMPT_SIGNAL_YIELD ? "SignalYield"
+                                                                                          : "KltSwitch");
+                         });
+
+/// A barrier as programs write them that trust in being preempted.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(unsigned members) : members_(members) {}
+  void wait() {
+    const unsigned round = round_.load();
+    if (arrived_.fetch_add(1) + 1 == members_) {
+      arrived_.store(0);
+      round_.fetch_add(1);
+      return;
+    }
+    while (round_.load(std::memory_order_relaxed) == round) {
+    }
+  }
+
+ private:
+  const unsigned members_;
+  std::atomic<unsigned> arrived_{0};
+  std::atomic<unsigned> round_{0};
+};
+
+TEST_P(Preempt, SpinningBarriersEnd) {
+  for (const weft_technique technique : all_techniques) {
+    if (!may_wait(technique) || child_first(technique)) continue;
+    for (const unsigned flags : {0U, unsigned{WEFT_OWN_TLS}}) {
+      const unsigned members = more_than_workers();
+      SpinBarrier barrier(members);
+      std::atomic<unsigned> through{0};
+      Jobs jobs;
+      for (unsigned number = 0; number < members; ++number)
+        jobs.start(preemptive(flags, technique), [&] {
+          for (int round = 0; round < 3; ++round) barrier.wait();
+          ++through;
+        });
+      jobs.join();
+      EXPECT_EQ(through.load(), members);
+    }
+  }
+}
+
+// Those that do not give way by themselves, and those that nobody makes.
+TEST_P(Preempt, KindsMix) {
+  std::atomic<unsigned> stop{0};
+  std::atomic<unsigned> ran{0};
+  Jobs jobs;
+  for (unsigned number = 0; number < more_than_workers(); ++number)
+    jobs.start(preemptive(), [&] {
+      while (stop.load(std::memory_order_relaxed) == 0) {
+      }
+    });
+  for (unsigned number = 0; number < 20; ++number) jobs.start(with(WEFT_AUTO), [&] { ++ran; });
+  jobs.start(preemptive(), [&] {
+    while (ran.load(std::memory_order_relaxed) != 20) {
+    }
+    stop = 1;
+  });
+  jobs.join();
+  EXPECT_EQ(ran.load(), 20U);
+  EXPECT_GT(preemptions(), 0U);
+}
+
+TEST_P(Preempt, EachTimerTicks) {
+  for (const weft_timer timer : {WEFT_TIMER_CREATION, WEFT_TIMER_ALIGNED, WEFT_TIMER_ONE_TO_ALL, WEFT_TIMER_CHAIN}) {
+    ASSERT_EQ(weft_preempt_timer(timer, 100 * 1000), WEFT_OK);
+    for (int round = 0; round < 3; ++round) {
+      SpinBarrier barrier(more_than_workers());
+      Jobs jobs;
+      for (unsigned number = 0; number < more_than_workers(); ++number)
+        jobs.start(preemptive(), [&] { barrier.wait(); });
+      jobs.join();
+      usleep(1000);  // workers sleep, and so do timers
+    }
+  }
+}
+
+TEST_P(Preempt, WrongTimersAreRefused) {
+  weft_timer unknown;  // as C lets it be
+  memset(&unknown, 1, sizeof unknown);
+  EXPECT_EQ(weft_preempt_timer(unknown, 1000 * 1000), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_preempt_timer(WEFT_TIMER_CHAIN, 99 * 1000), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_preempt_timer(WEFT_TIMER_CHAIN, 10000000001), WEFT_ERR_ARGUMENT);
+  EXPECT_GT(weft_preempt_signal(), SIGRTMIN);
+}
+
+// A chain of dependent operations that comes out right only if no register is ever lost.
+[[gnu::noipa]] std::uint64_t mix(std::uint64_t seed, unsigned steps) {
+  double real = static_cast<double>(seed % 1000);
+  std::uint64_t a = seed, b = seed ^ 0x9e3779b97f4a7c15ULL, c = ~seed, d = seed * 3;
+  for (unsigned step = 0; step < steps; ++step) {
+    a = a * 6364136223846793005ULL + b;
+    b ^= c >> 7U;
+    c += d * 5 + a;
+    d = (d << 13U | d >> 51U) ^ a;
+    real = real * 0.999 + static_cast<double>(a % 16);
+  }
+  std::uint64_t bits;
+  memcpy(&bits, &real, sizeof bits);
+  return a ^ b ^ c ^ d ^ bits;
+}
+
+// WEFT_TEST_SECONDS=60 for the long run.
+TEST_P(Preempt, AThousandUnitsComputeWhatTheyShould) {
+  ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 100 * 1000), WEFT_OK);
+  const char* text = getenv("WEFT_TEST_SECONDS");
+  const std::uint64_t limit = (text != nullptr ? strtoull(text, nullptr, 10) : 0) * 1000000000ULL;
+  const std::uint64_t began = now_ns();
+  const std::uint64_t right = mix(7, 20000);
+  do {
+    std::atomic<unsigned> wrong{0};
+    Jobs jobs;
+    for (unsigned number = 0; number < 1000; ++number)
+      jobs.start(preemptive(number % 2 != 0 ? unsigned{WEFT_OWN_TLS} : 0U), [&] {
+        for (int round = 0; round < 5; ++round)
+          if (mix(7, 20000) != right) ++wrong;
+      });
+    jobs.join();
+    ASSERT_EQ(wrong.load(), 0U);
+  } while (now_ns() - began < limit);
+  EXPECT_GT(preemptions(), 0U);
+}
+
+#if defined(__x86_64__)
+// Values in all vector registers, while the unit is preempted again and again.
+[[gnu::noinline]] bool sse_registers_stay(std::uint64_t value, unsigned rounds) {
+  std::uint64_t lost = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    std::uint64_t sum = 0, again = 0;
+    asm volatile(
+        "movq %2, %%xmm0\n\t"
+        "movdqa %%xmm0, %%xmm1\n\t paddq %%xmm0, %%xmm1\n\t"
+        "movdqa %%xmm1, %%xmm7\n\t paddq %%xmm0, %%xmm7\n\t"
+        "movdqa %%xmm7, %%xmm15\n\t paddq %%xmm0, %%xmm15\n\t"
+        "movl $20000, %%ecx\n\t"
+        "1: decl %%ecx\n\t jnz 1b\n\t"
+        "movq %%xmm15, %0\n\t movq %%xmm7, %1"
+        : "=&r"(sum), "=&r"(again)
+        : "r"(value)
+        : "xmm0", "xmm1", "xmm7", "xmm15", "ecx", "cc");
+    if (sum != value * 4 || again != value * 3) ++lost;
+  }
+  return lost == 0;
+}
+
+[[gnu::noinline, gnu::target("avx512f")]] bool avx512_registers_stay(std::uint64_t value, unsigned rounds) {
+  std::uint64_t lost = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    alignas(64) std::uint64_t out[16];
+    asm volatile(
+        "vpbroadcastq %1, %%zmm31\n\t"
+        "vpaddq %%zmm31, %%zmm31, %%zmm16\n\t"
+        "kxnorw %%k1, %%k1, %%k1\n\t"
+        "movl $20000, %%ecx\n\t"
+        "1: decl %%ecx\n\t jnz 1b\n\t"
+        "vmovdqu64 %%zmm31, (%0)%{%%k1%}\n\t"
+        "vmovdqu64 %%zmm16, 64(%0)\n\t"
+        "vzeroupper"
+        :
+        : "r"(out), "r"(value)
+        : "xmm16", "xmm31", "k1", "ecx", "cc", "memory");
+    for (unsigned lane = 0; lane < 8; ++lane)
+      if (out[lane] != value || out[lane + 8] != 2 * value) ++lost;
+  }
+  return lost == 0;
+}
+
+TEST_P(Preempt, VectorRegistersAreTheUnitsOwn) {
+  ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 100 * 1000), WEFT_OK);
+  const bool wide = __builtin_cpu_supports("avx512f") != 0;
+  std::atomic<unsigned> wrong{0};
+  Jobs jobs;
+  for (unsigned number = 1; number <= more_than_workers(); ++number)
+    jobs.start(preemptive(), [&wrong, number, wide] {
+      if (!sse_registers_stay(number * 0x100000001ULL, 1000)) ++wrong;
+      if (wide && !avx512_registers_stay(number * 0x300000001ULL, 1000)) ++wrong;
+    });
+  jobs.join();
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_GT(preemptions(), 10U);
+}
+#endif
+
+thread_local int of_thread;
+
+TEST_P(Preempt, ThreadLocalStorageStaysTheUnitsOwn) {
+  std::atomic<unsigned> wrong{0};
+  Jobs jobs;
+  for (unsigned number = 1; number <= more_than_workers(); ++number)
+    jobs.start(preemptive(), [&wrong, number] {
+      of_thread = static_cast<int>(number);
+      errno = static_cast<int>(number);
+      const std::uint64_t end = now_ns() + 20 * 1000 * 1000;
+      do {
+        if (mix(number, 3000) == 0) ++wrong;
+        if (of_thread != static_cast<int>(number) || errno != static_cast<int>(number)) ++wrong;
+      } while (now_ns() < end);
+    });
+  jobs.join();
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_GT(preemptions(), 0U);
+}
+
+// What holds locks inside: it is not left there, or what is left there gets on.
+TEST_P(Preempt, LibcAndTheLanguageGoOn) {
+  std::atomic<unsigned> wrong{0};
+  Jobs jobs;
+  for (unsigned number = 1; number <= more_than_workers(); ++number)
+    jobs.start(preemptive(), [&wrong, number] {
+      const std::uint64_t end = now_ns() + 100 * 1000 * 1000;
+      unsigned round = 0;
+      do {
+        std::vector<std::string> strings;
+        for (unsigned index = 0; index < 50; ++index) strings.emplace_back(10 + (index * 37 + round) % 2000, 'x');
+        char text[100];
+        snprintf(text, sizeof text, "%u %.3f", number, number * 0.5);
+        if (strtoul(text, nullptr, 10) != number) ++wrong;
+        try {
+          if (round % 2 == 0) throw std::runtime_error(text);
+        } catch (const std::runtime_error& error) {
+          if (strcmp(error.what(), text) != 0) ++wrong;
+        }
+        if (round % 8 == 0) {
+          // Its resolvers run under the dynamic linker's lock.
+          const bool held = GetParam() == WEFT_PREEMPT_SIGNAL_YIELD && weft_preempt_disable() == WEFT_OK;
+          void* library = dlopen("libm.so.6", RTLD_NOW);
+          if (library == nullptr || dlsym(library, "cos") == nullptr) ++wrong;
+          if (library != nullptr) dlclose(library);
+          if (held) weft_preempt_enable();
+        }
+        ++round;
+      } while (now_ns() < end);
+    });
+  jobs.join();
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_GT(preemptions(), 0U);
+}
+
+TEST_P(Preempt, SystemCallsGoOn) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  std::atomic<unsigned> wrong{0};
+  std::atomic<bool> over{false};
+  std::atomic<unsigned> written{0};
+  Jobs jobs;
+  constexpr unsigned bytes = 20000;  // as many as a pipe holds
+  // Code that sleeps in the kernel is left by KLT-switching only.
+  const bool may_sleep = GetParam() == WEFT_PREEMPT_KLT_SWITCH;
+  jobs.start(preemptive(), [&] {
+    for (unsigned index = 0; index < bytes; ++index) {
+      const auto byte = static_cast<unsigned char>(index);
+      if (write(ends[1], &byte, 1) != 1) ++wrong;
+      ++written;
+    }
+  });
+  jobs.start(preemptive(), [&] {
+    for (unsigned index = 0; index < bytes; ++index) {
+      unsigned char byte = 0;
+      while (!may_sleep && written.load(std::memory_order_relaxed) <= index) {
+      }
+      if (read(ends[0], &byte, 1) != 1 || byte != static_cast<unsigned char>(index)) ++wrong;
+    }
+    over = true;
+  });
+  for (unsigned number = 0; number < more_than_workers(); ++number)
+    jobs.start(preemptive(), [&] {
+      while (!over.load(std::memory_order_relaxed)) {
+      }
+    });
+  jobs.join();
+  EXPECT_EQ(wrong.load(), 0U);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_P(Preempt, IsHeldOffWhereTheUnitSaysSo) {
+  std::atomic<unsigned> inside[256] = {}, met{0}, wrong{0};
+  EXPECT_EQ(weft_preempt_enable(), WEFT_ERR_STATE);
+  Jobs jobs;
+  for (unsigned number = 0; number < more_than_workers(); ++number)
+    jobs.start(preemptive(), [&] {
+      for (int round = 0; round < 20; ++round) {
+        if (weft_preempt_disable() != WEFT_OK || weft_preempt_disable() != WEFT_OK) ++wrong;
+        // On each worker at most one is inside, if nobody is left there.
+        std::atomic<unsigned>& here = inside[weft_worker_index(weft_worker_self()) % 256];
+        if (here.fetch_add(1) != 0) ++met;
+        mix(1, 100000);
+        if (weft_preempt_enable() != WEFT_OK) ++wrong;
+        mix(1, 100000);
+        here.fetch_sub(1);
+        if (weft_preempt_enable() != WEFT_OK) ++wrong;
+        mix(1, 1000);
+      }
+      if (weft_preempt_enable() != WEFT_ERR_STATE) ++wrong;
+      for (int depth = 0; depth < 100; ++depth)
+        if (weft_preempt_disable() != WEFT_OK) ++wrong;
+      if (weft_preempt_disable() != WEFT_ERR_LIMIT) ++wrong;
+      while (weft_preempt_enable() == WEFT_OK) {
+      }
+    });
+  jobs.join();
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_EQ(met.load(), 0U);
+  EXPECT_GT(preemptions(), 0U);
+}
+
+TEST_P(Preempt, PoolsHaveADefault) {
+  weft_pool* pool = nullptr;
+  weft_scheduler* scheduler = nullptr;
+  weft_worker* worker = nullptr;
+  ASSERT_EQ(weft_pool_create(WEFT_FIFO, WEFT_MPMC, &pool), WEFT_OK);
+  ASSERT_EQ(weft_pool_set_preemption(pool, GetParam()), WEFT_OK);
+  EXPECT_EQ(weft_pool_set_preemption(pool, GetParam()), WEFT_ERR_STATE);
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &pool, &scheduler), WEFT_OK);
+  ASSERT_EQ(weft_worker_create(scheduler, &worker), WEFT_OK);
+  {
+    SpinBarrier barrier(4);
+    Jobs jobs;
+    for (int number = 0; number < 4; ++number) jobs.start(with(WEFT_AUTO, pool), [&] { barrier.wait(); });
+    jobs.join();
+  }
+  ASSERT_EQ(weft_worker_join(worker), WEFT_OK);
+  EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  EXPECT_GT(preemptions(), 0U);
+}
+
+std::atomic<unsigned> alarms{0};
+
+// The program's own signals, alternate stack and jumps.
+TEST_P(Preempt, TheProgramsSignalsAreItsOwn) {
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) { ++alarms; };
+  ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
+  std::vector<char> memory(64 * 1024);
+  stack_t stack{}, old{};
+  stack.ss_sp = memory.data();
+  stack.ss_size = memory.size();
+  ASSERT_EQ(sigaltstack(&stack, &old), 0);
+  itimerval often{};
+  often.it_interval.tv_usec = often.it_value.tv_usec = 1000;
+  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+  std::atomic<unsigned> wrong{0};
+  {
+    Jobs jobs;
+    for (unsigned number = 0; number < more_than_workers(); ++number)
+      jobs.start(preemptive(), [&wrong] {
+        const std::uint64_t end = now_ns() + 50 * 1000 * 1000;
+        std::jmp_buf place;
+        volatile unsigned jumps = 0;
+        do {
+          if (setjmp(place) == 0) {
+            mix(3, 2000);
+            std::longjmp(place, 1);
+          }
+          jumps = jumps + 1;
+        } while (now_ns() < end);
+        if (jumps == 0) ++wrong;
+      });
+    jobs.join();
+  }
+  const itimerval off{};
+  setitimer(ITIMER_REAL, &off, nullptr);
+  stack_t now{};
+  sigaltstack(nullptr, &now);
+  EXPECT_EQ(now.ss_sp, stack.ss_sp);
+  sigaltstack(&old, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_GT(alarms.load(), 0U);
+}
+
+bool spinning_units_end(weft_preemption kind) {
+  SpinBarrier barrier(weft_worker_count() + 3);
+  std::vector<weft_unit*> units(weft_worker_count() + 3);
+  weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
+  attr.preemption = kind;
+  for (weft_unit*& unit : units)
+    if (weft_unit_create([](void* place) { static_cast<SpinBarrier*>(place)->wait(); }, &barrier, &attr, &unit) != 0)
+      return false;
+  return weft_unit_free_many(units.size(), units.data()) == WEFT_OK;
+}
+
+TEST_P(Preempt, ForkedChildrenPreemptAnew) {
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(spinning_units_end(GetParam()));
+    std::atomic<bool> over{false};
+    Jobs jobs;
+    jobs.start(preemptive(), [&] {
+      while (!over.load(std::memory_order_relaxed)) {
+      }
+    });
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      _exit(spinning_units_end(GetParam()) ? 0 : 1);
+    }
+    over = true;
+    jobs.join();
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
+
+struct Pipe {
+  Pipe() { EXPECT_EQ(pipe(ends), 0); }
+  ~Pipe() {
+    close(ends[0]);
+    close(ends[1]);
+  }
+  int ends[2];
+  std::atomic<unsigned> bytes{0};
+};
+
+// All workers would sleep in the kernel, and the unit that they wait for would never run.
+TEST_P(Preempt, BlockingCallsLeaveTheWorkerToOthers) {
+  EXPECT_EQ(weft_blocking(nullptr, nullptr), WEFT_ERR_ARGUMENT);
+  for (const bool is_preemptive : {false, true}) {
+    for (int round = 0; round < 5; ++round) {
+      Pipe pipe;
+      Jobs jobs;
+      std::atomic<unsigned> wrong{0};
+      const unsigned readers = more_than_workers() + 3;
+      for (unsigned number = 0; number < readers; ++number)
+        jobs.start(is_preemptive ? preemptive() : with(WEFT_AUTO), [&, number] {
+          errno = static_cast<int>(number);
+          const int error = weft_blocking(
+              [](void* argument) {
+                auto& from = *static_cast<Pipe*>(argument);
+                char byte = 0;
+                if (read(from.ends[0], &byte, 1) == 1 && byte == 'x') ++from.bytes;
+              },
+              &pipe);
+          if (error != WEFT_OK) ++wrong;
+          weft_yield();
+        });
+      jobs.start(with(WEFT_AUTO), [&] {
+        for (unsigned number = 0; number < readers; ++number) {
+          if (write(pipe.ends[1], "x", 1) != 1) ++wrong;
+          weft_yield();
+        }
+      });
+      jobs.join();
+      EXPECT_EQ(pipe.bytes.load(), readers);
+      EXPECT_EQ(wrong.load(), 0U);
+    }
+  }
+}
+
+// [S] 4.3: analysis runs when nothing else does, and is put aside for what comes.
+TEST_P(Preempt, LowPriorityIsPutAside) {
+  weft_pool* pools[2] = {make_pool(WEFT_FIFO, WEFT_MPMC), make_pool(WEFT_LIFO, WEFT_MPMC)};
+  ASSERT_EQ(weft_pool_set_preemption(pools[1], GetParam()), WEFT_OK);
+  ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_CHAIN, 200 * 1000), WEFT_OK);
+  std::atomic<int> analysis_runs{0}, steps{0};
+  {
+    OwnWorker worker(WEFT_BY_PRIORITY, {pools[0], pools[1]});
+    Jobs jobs;
+    for (int number = 0; number < 3; ++number)
+      jobs.start(with(WEFT_AUTO, pools[1]), [&] {
+        ++analysis_runs;
+        while (steps.load(std::memory_order_relaxed) < 20) {
+        }
+      });
+    ASSERT_TRUE(eventually([&] { return analysis_runs.load() > 0; }));
+    for (int step = 1; step <= 20; ++step) {
+      jobs.start(with(WEFT_AUTO, pools[0]), [&] { ++steps; });
+      ASSERT_TRUE(eventually([&] { return steps.load() == step; })) << "while an analysis computes";
+    }
+    jobs.join();
+    worker.join();
+  }
+  EXPECT_EQ(analysis_runs.load(), 3);
+}
+
+// [S] 4.2, Algorithm 1: units of workers that are switched off go on on the others, and all get on.
+TEST_P(Preempt, WorkersArePacked) {
+  constexpr unsigned total = 4;
+  weft_pool* pools[total];
+  weft_scheduler* schedulers[total];
+  weft_worker* workers[total];
+  weft_packing* packing = nullptr;
+  for (weft_pool*& pool : pools) pool = make_pool(WEFT_FIFO, WEFT_MPMC);
+  EXPECT_EQ(weft_packing_create(0, pools, schedulers, &packing), WEFT_ERR_ARGUMENT);
+  ASSERT_EQ(weft_packing_create(total, pools, schedulers, &packing), WEFT_OK);
+  for (unsigned rank = 0; rank < total; ++rank) {
+    ASSERT_EQ(weft_worker_create(schedulers[rank], &workers[rank]), WEFT_OK);
+  }
+  EXPECT_EQ(weft_packing_active(packing), total);
+  EXPECT_EQ(weft_packing_set_active(packing, 0), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_packing_set_active(packing, total + 1), WEFT_ERR_ARGUMENT);
+  for (const unsigned active : {1U, 2U, 3U, 4U}) {
+    // A barrier that spins: nobody comes through it unless all are run in turn.
+    SpinBarrier barrier(total * 2);
+    std::atomic<unsigned> through{0}, astray{0};
+    std::atomic<bool> packed{false};
+    Jobs jobs;
+    for (unsigned number = 0; number < total * 2; ++number) {
+      weft_unit_attr attr = preemptive();
+      attr.pool = pools[number % total];
+      jobs.start(attr, [&] {
+        barrier.wait();
+        while (!packed.load(std::memory_order_relaxed)) {
+        }
+        for (int round = 0; round < 3; ++round) {
+          barrier.wait();
+          weft_yield();
+          unsigned rank = 0;
+          while (rank < total && workers[rank] != weft_worker_self()) ++rank;
+          if (round == 2 && rank >= active) ++astray;
+        }
+        ++through;
+      });
+    }
+    ASSERT_TRUE(eventually([] { return weft_preemptions() > 0; }));
+    ASSERT_EQ(weft_packing_set_active(packing, active), WEFT_OK);
+    packed = true;
+    jobs.join();
+    EXPECT_EQ(through.load(), total * 2);
+    EXPECT_EQ(astray.load(), 0U) << active << " active";
+  }
+  ASSERT_EQ(weft_packing_set_active(packing, 2), WEFT_OK);
+  EXPECT_EQ(weft_packing_free(packing), WEFT_ERR_STATE);
+  for (unsigned rank = 0; rank < total; ++rank) {
+    EXPECT_EQ(weft_worker_join(workers[rank]), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_free(schedulers[rank]), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pools[rank]), WEFT_OK);
+  }
+  EXPECT_EQ(weft_packing_free(packing), WEFT_OK);
+}
+
+// An idle process has no timers that run.
+TEST_P(Preempt, NothingTicksWhereNothingRuns) {
+  ASSERT_TRUE(spinning_units_end(GetParam()));
+  const auto used = [] {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+  };
+  usleep(200 * 1000);
+  const long before = used();
+  usleep(300 * 1000);
+  EXPECT_LT(used() - before, 5 * 1000 * 1000L);
+}
+
+}  // namespace
+}  // namespace weft::test
