@@ -199,6 +199,7 @@ MemberFrame& seat_member_in(void* memory, Team& team, unsigned number, bool help
     unit.flags.store(core::UnitFlag::placed, std::memory_order_relaxed);
   }
   member.task = &member.implicit;
+  member.implicit.runner.store(&member, std::memory_order_relaxed);
   member.implicit.icv = team.icv;
   member.implicit.group = team.group;
   member.constructs = team.first_construct;
@@ -393,6 +394,7 @@ void become_master(core::Worker& worker, Team& team, Member& opener) {
   master.team = &team;
   master.number = 0;
   master.task = &master.implicit;
+  master.implicit.runner.store(&master, std::memory_order_relaxed);
   master.implicit.icv = team.icv;
   master.implicit.group = nullptr;
   master.constructs = 0;
