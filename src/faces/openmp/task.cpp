@@ -107,7 +107,10 @@ struct ChildrenGone {
   bool over() const { return family.no_children(); }
   const Task* only_below() const { return task; }
   bool try_to_end() const { return false; }
-  void arm(TaskWaiter& waiter) { family.arm(waiter, false); }
+  bool arm(TaskWaiter& waiter) {
+    family.arm(waiter, false);
+    return true;
+  }
   void disarm() { family.disarm(); }
 };
 
@@ -120,7 +123,10 @@ struct CounterWait {
   bool over() const { return counter.value() == awaited; }
   const Task* only_below() const { return task; }
   bool try_to_end() const { return false; }
-  void arm(TaskWaiter& waiter) { counter.arm(waiter); }
+  bool arm(TaskWaiter& waiter) {
+    counter.arm(waiter);
+    return true;
+  }
   void disarm() { counter.disarm(); }
 };
 
@@ -601,7 +607,10 @@ struct DescendantsGone {
   bool over() const { return family.no_descriptors(); }
   const Task* only_below() const { return nullptr; }
   bool try_to_end() const { return false; }
-  void arm(TaskWaiter& waiter) { family.arm(waiter, true); }
+  bool arm(TaskWaiter& waiter) {
+    family.arm(waiter, true);
+    return true;
+  }
   void disarm() { family.disarm(); }
 };
 

@@ -42,9 +42,9 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  Icv icv;                              // with which implicit tasks start
-  Taskgroup* group = nullptr;           // around the region, for its task reductions
-  Seats* seats = nullptr;               // identities that members keep from region to region; outermost only
+  Icv icv;                     // with which implicit tasks start
+  Taskgroup* group = nullptr;  // around the region, for its task reductions
+  Seats* seats = nullptr;      // identities that members keep from region to region; outermost only
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;
@@ -68,6 +68,7 @@ struct Team {
   std::atomic<unsigned> vacant_words{0};
 
   alignas(base::cache_line) std::atomic<std::uint32_t> arrived{0};
+  std::atomic<std::uint32_t> singles{0};                          // single regions that somebody has begun
   alignas(base::cache_line) std::atomic<std::uint32_t> round{0};  // of the barrier
   TaskWaiter* end_waiter = nullptr;                               // the master, at the region's end
   void* copied = nullptr;                                         // copyprivate
