@@ -24,7 +24,7 @@ constexpr std::uint64_t fewest_in_a_part = 2;
 void prepare_taking(Workshare& shared, const Loop& loop, unsigned members) {
   shared.next_may_pass = false;
   shared.in_parts = false;
-  if (shared.schedule != Schedule::dynamic && shared.schedule != Schedule::guided) return;
+  if (shared.schedule != Schedule::dynamic) return;
   const std::uint64_t chunks = shared.trips == 0 ? 0 : (shared.trips - 1) / shared.chunk + 1;
   if (loop.nonmonotonic && !loop.ordered && members > 1 && chunks >= fewest_in_a_part * members &&
       chunks <= LoopParts::most_chunks) {
@@ -97,10 +97,10 @@ Range take_chunk(Workshare& shared) {
 }
 
 Range take_from_parts(Workshare& shared, const Member& member) {
-  const ChunkRun run = shared.parts.take(member.number, shared.schedule == Schedule::guided);
-  if (run.count == 0) return {0, 0};
-  const std::uint64_t first = run.first * shared.chunk, wanted = run.count * shared.chunk, left = shared.trips - first;
-  return {first, first + (wanted < left ? wanted : left)};
+  std::uint32_t number = 0;
+  if (!shared.parts.take(member.number, number)) return {0, 0};
+  const std::uint64_t first = number * shared.chunk, left = shared.trips - first;
+  return {first, first + (shared.chunk < left ? shared.chunk : left)};
 }
 
 // Whoever comes takes `wanted(left)` iterations. A compare-exchange, not an addition: the counter of
@@ -126,7 +126,6 @@ Range take(Workshare& shared, const Member& member) {
         return take_chunk(shared);
       return take_next(shared, [&](std::uint64_t) { return shared.chunk; });
     case Schedule::guided: {
-      if (shared.in_parts) return take_from_parts(shared, member);
       const std::uint64_t size = member.team->size;
       return take_next(shared, [&](std::uint64_t left) {
         const std::uint64_t part = (left - 1) / size + 1;

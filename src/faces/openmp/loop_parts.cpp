@@ -40,20 +40,19 @@ void LoopParts::deal(std::uint64_t chunks, unsigned members) {
   used_up_.store(false, std::memory_order_relaxed);
 }
 
-ChunkRun LoopParts::take(unsigned member, bool guided) {
+bool LoopParts::take(unsigned member, std::uint32_t& chunk) {
   std::atomic<std::uint64_t>& own = parts_[member].range;
   do {
     std::uint64_t range = own.load(std::memory_order_relaxed);
     while (first_of(range) != last_of(range)) {
-      const std::uint32_t left = last_of(range) - first_of(range);
-      const std::uint32_t count = guided ? (left + 1) / 2 : 1;
-      if (own.compare_exchange_weak(range, pack(first_of(range) + count, last_of(range)), std::memory_order_relaxed))
-        return {first_of(range), count};
+      chunk = first_of(range);
+      if (own.compare_exchange_weak(range, pack(chunk + 1, last_of(range)), std::memory_order_relaxed)) return true;
     }
   } while (steal(member));
   if (last_taken_.load(std::memory_order_relaxed) || last_taken_.exchange(true, std::memory_order_relaxed))
-    return {0, 0};
-  return {last_chunk_, 1};
+    return false;
+  chunk = last_chunk_;
+  return true;
 }
 
 // What is stolen becomes the thief's part, where others find it; its word is empty until then, so nobody else writes

@@ -1,4 +1,4 @@
-// A dynamic or guided loop as ranges: each member has a part of the iterations, takes chunks from its front, and, when
+// A dynamic loop as ranges: each member has a part of the iterations, takes chunks from its front, and, when
 // it is used up, half of what is left of another member's, from the back. So members meet on a word only where there is
 // something to be evened out. A member may get iterations that come before those it has had: only for loops that are
 // nonmonotonic, and not ordered.
@@ -21,18 +21,14 @@ struct alignas(base::cache_line) LoopPart {
   std::atomic<std::uint64_t> range{0};
 };
 
-struct ChunkRun {
-  std::uint32_t first, count;
-};
-
 class LoopParts {
  public:
   static constexpr std::uint64_t most_chunks = UINT32_MAX;
 
   /// Deals out so many chunks, at least one; before anybody takes one.
   void deal(std::uint64_t chunks, unsigned members);
-  /// The member's next chunks, `guided` half of its part at once; count 0: there are none left for it.
-  ChunkRun take(unsigned member, bool guided);
+  /// The member's next chunk; false: there is none left for it.
+  bool take(unsigned member, std::uint32_t& chunk);
 
  private:
   bool steal(unsigned thief);
