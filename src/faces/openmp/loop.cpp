@@ -17,7 +17,28 @@ std::uint64_t trip_count(const Loop& loop) {
   return distance == 0 ? 0 : (distance - 1) / stride + 1;
 }
 
-void fill(Workshare& shared, const Loop& loop, std::size_t memory_size) {
+// Fewer chunks than so many for each member are shared out one by one.
+constexpr std::uint64_t fewest_in_a_part = 2;
+
+// How members come to their chunks where the schedule leaves it to who comes first.
+void prepare_taking(Workshare& shared, const Loop& loop, unsigned members) {
+  shared.next_may_pass = false;
+  shared.in_parts = false;
+  if (shared.schedule != Schedule::dynamic) return;
+  const std::uint64_t chunks = shared.trips == 0 ? 0 : (shared.trips - 1) / shared.chunk + 1;
+  if (loop.nonmonotonic && !loop.ordered && members > 1 && chunks >= fewest_in_a_part * members &&
+      chunks <= LoopParts::most_chunks) {
+    shared.parts.deal(chunks, members);
+    shared.in_parts = true;
+    return;
+  }
+  // Each member passes the end once.
+  std::uint64_t beyond;
+  shared.next_may_pass = !__builtin_mul_overflow(shared.chunk, std::uint64_t{members} + 1, &beyond) &&
+                         !__builtin_add_overflow(shared.trips, beyond, &beyond);
+}
+
+void fill(Workshare& shared, const Loop& loop, unsigned members, std::size_t memory_size) {
   shared.start = loop.start;
   shared.end = loop.end;
   shared.step = loop.step;
@@ -25,6 +46,7 @@ void fill(Workshare& shared, const Loop& loop, std::size_t memory_size) {
   shared.schedule = loop.schedule == Schedule::auto_ ? Schedule::static_ : loop.schedule;
   shared.chunk = loop.chunk;
   if (shared.chunk == 0 && shared.schedule != Schedule::static_) shared.chunk = 1;
+  prepare_taking(shared, loop, members);
   shared.next.store(0, std::memory_order_relaxed);
   shared.turn.store(0, std::memory_order_relaxed);
   if (loop.doacross != nullptr) prepare_doacross(shared, *loop.doacross);
@@ -66,6 +88,21 @@ Range static_chunk(const Workshare& shared, const Member& member) {
   return {first, first + (shared.chunk < left ? shared.chunk : left)};
 }
 
+// One chunk, by an addition.
+Range take_chunk(Workshare& shared) {
+  const std::uint64_t first = shared.next.fetch_add(shared.chunk, std::memory_order_relaxed);
+  if (first >= shared.trips) return {0, 0};
+  const std::uint64_t left = shared.trips - first;
+  return {first, first + (shared.chunk < left ? shared.chunk : left)};
+}
+
+Range take_from_parts(Workshare& shared, const Member& member) {
+  std::uint32_t number = 0;
+  if (!shared.parts.take(member.number, number)) return {0, 0};
+  const std::uint64_t first = number * shared.chunk, left = shared.trips - first;
+  return {first, first + (shared.chunk < left ? shared.chunk : left)};
+}
+
 // Whoever comes takes `wanted(left)` iterations. A compare-exchange, not an addition: the counter of
 // a loop over almost 2^64 iterations must not wrap.
 template <class Wanted>
@@ -84,6 +121,9 @@ Range take_next(Workshare& shared, Wanted wanted) {
 Range take(Workshare& shared, const Member& member) {
   switch (shared.schedule) {
     case Schedule::dynamic:
+      if (shared.in_parts) return take_from_parts(shared, member);
+      if (shared.next_may_pass) [[likely]]
+        return take_chunk(shared);
       return take_next(shared, [&](std::uint64_t) { return shared.chunk; });
     case Schedule::guided: {
       const std::uint64_t size = member.team->size;
@@ -105,7 +145,7 @@ void enter_loop(Member& member, const Loop& loop, std::size_t memory_size, const
   bool first = false;
   Workshare& shared = enter_construct(member, &first);
   if (first) {
-    fill(shared, loop, memory_size);
+    fill(shared, loop, member.team->size, memory_size);
   }
   if (step != nullptr) take_entry_step(member, shared, first, *step);
   if (first) publish_construct(shared);
@@ -115,7 +155,7 @@ void enter_loop(Member& member, const Loop& loop, std::size_t memory_size, const
 void prepare_loop(Team& team, const Loop& loop) {
   Workshare& shared = team.workshares.slot(0);
   shared.state.store(Workshare::phase_preparing, std::memory_order_relaxed);
-  fill(shared, loop, 0);
+  fill(shared, loop, team.size, 0);
   publish_construct(shared);
   team.first_construct = 1;
   team.master.constructs = 1;
@@ -146,6 +186,7 @@ Loop with_runtime_schedule(Member& member, Loop loop) {
   const Icv& icv = icv_of(member);
   loop.schedule = icv.schedule;
   loop.chunk = static_cast<std::uint64_t>(icv.chunk);
+  loop.nonmonotonic = false;
   return loop;
 }
 

@@ -17,6 +17,7 @@ struct Loop {
   Schedule schedule = Schedule::static_;
   std::uint64_t chunk = 0;  // 0: none given
   bool ordered = false;
+  bool nonmonotonic = false;             // dynamic: a member's chunks may come in any order
   const Iterations* doacross = nullptr;  // of a loop whose iterations wait for each other (doacross.h)
 };
 

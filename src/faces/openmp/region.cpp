@@ -90,7 +90,10 @@ struct RegionEnd {
   bool over() const { return Pending::members(team.pending.load(std::memory_order_acquire)) == 0 && quiescent(team); }
   const Task* only_below() const { return nullptr; }
   bool try_to_end() const { return false; }
-  void arm(TaskWaiter& waiter) { team.end_waiter = &waiter; }
+  bool arm(TaskWaiter& waiter) {
+    team.end_waiter = &waiter;
+    return true;
+  }
   void disarm() { team.end_waiter = nullptr; }
 };
 
@@ -199,6 +202,7 @@ MemberFrame& seat_member_in(void* memory, Team& team, unsigned number, bool help
     unit.flags.store(core::UnitFlag::placed, std::memory_order_relaxed);
   }
   member.task = &member.implicit;
+  member.implicit.runner.store(&member, std::memory_order_relaxed);
   member.implicit.icv = team.icv;
   member.implicit.group = team.group;
   member.constructs = team.first_construct;
@@ -393,9 +397,11 @@ void become_master(core::Worker& worker, Team& team, Member& opener) {
   master.team = &team;
   master.number = 0;
   master.task = &master.implicit;
+  master.implicit.runner.store(&master, std::memory_order_relaxed);
   master.implicit.icv = team.icv;
   master.implicit.group = nullptr;
   master.constructs = 0;
+  master.singles = 0;
   master.seat = nullptr;
   master.loop = LoopPosition{};
   become_member(*worker.current, master);
@@ -613,6 +619,7 @@ void close_region() {
     end_cancelled(team);
   else if (master.constructs != 0)
     team.workshares.reset();
+  if (master.singles != 0) team.singles.store(0, std::memory_order_relaxed);
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
   if (team.size > 1) {

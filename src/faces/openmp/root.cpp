@@ -26,6 +26,7 @@ T* make_aligned(const char* what) {
   Member& member = team.master;
   member.team = &team;
   member.task = &member.implicit;
+  member.implicit.runner.store(&member, std::memory_order_relaxed);
   member.implicit.icv = settings.icv;
   cache_of(worker).root = root;
   become_member(worker.root_unit, member);
@@ -121,6 +122,7 @@ void root_ends(core::Worker& worker) {
 }
 
 void forked(core::Worker& self, const core::Worker& before) {
+  forget_common_blocks();
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
   if (before.current != nullptr && details(*before.current).face != nullptr)
     become_member(self.root_unit, *static_cast<Member*>(details(*before.current).face));

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/worker.h"
+#include "faces/openmp/blocks.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/team.h"
 
@@ -45,6 +46,7 @@ struct WorkerCache {
   Team* free_teams = nullptr;
   Root* root = nullptr;
   RegionCounters counters;
+  BlockCache blocks;
   // Only where there are places.
   ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
   unsigned bound_to = 0;                         // the place where its KLT was bound last,

@@ -1,3 +1,6 @@
+// Members count the single regions that they have come to; the team counts those that somebody has begun. Who takes the
+// team's count from the number of those before to the next one executes the region. The count lies beside that of
+// the barrier's arrivals: the barrier that mostly follows needs that cache line anyway.
 #include "faces/openmp/single.h"
 
 #include "faces/openmp/team.h"
@@ -6,11 +9,8 @@ namespace weft::openmp {
 
 bool first_at_single(Member& member) {
   if (member.team->size == 1) return true;
-  bool first = false;
-  Workshare& slot = enter_construct(member, &first);
-  if (first) publish_construct(slot);
-  leave_construct(member, slot);
-  return first;
+  std::uint32_t before = member.singles++;
+  return member.team->singles.compare_exchange_strong(before, before + 1, std::memory_order_relaxed);
 }
 
 void hand_copies_over(Member& member, void* data) {

@@ -6,10 +6,15 @@
 // task runs only descendants of it (TaskWaiter::only_below). Untied tasks are run as tied ones.
 //
 // What need not be deferred is run as a call where it is created, with its descriptor on the stack: tasks inside of a
-// final one, and those of a team of one member. The former leave nothing behind. The latter may, once the team has
-// tasks that are deferred after all: those with an event, and those below some depth (most_nested), or a chain of
-// nested tasks would be as deep as it is long. When the first of those is created, the descriptors that it comes below
-// move off the stack (leave_stack).
+// final one; undeferred ones; those of a team of one member; and those of a member that has made many already that
+// nobody has taken yet (has_plenty). The first leave nothing behind. The others may, if tasks are deferred below them
+// after all: those with an event, and those below some depth (most_nested), or a chain of nested tasks would be as deep
+// as it is long. When the first of those is created, the descriptors that it comes below move off the stack
+// (leave_stack).
+//
+// Running a task at once is no way to make its creator wait: it is run as a call, and if it suspends, so does the
+// member, whose queued tasks others take meanwhile. A creator that holds a lock which its task takes too waits for
+// itself, as it would at any other task scheduling point.
 //
 // Order at completion: successors, group and parent are told first, then the seat counts the task as
 // completed. Until it does, the region cannot end, so the team and its pool are alive. The parent may
@@ -24,6 +29,7 @@
 #include "base/layout.h"
 #include "base/panic.h"
 #include "core/segment.h"
+#include "faces/openmp/blocks.h"
 #include "faces/openmp/cancel.h"
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/event.h"
@@ -57,7 +63,56 @@ void TaskCounter::disarm() {
   waiter_ = nullptr;
 }
 
+void Family::drop_awaited(TaskPool& pool, std::uint64_t what) {
+  core::Unit* unit = nullptr;
+  pool.lock.lock();
+  const std::uint64_t word = elsewhere_.fetch_add(what, std::memory_order_acq_rel) + what;
+  if ((word & waiter_bit) != 0 && waiter_->listed) {
+    const bool over = awaits_descriptors_ ? descriptors_in(word) == descriptors_ : children_in(word) == children_;
+    if (over) {
+      unit = waiter_->unit;
+      unlist_waiter(pool, *waiter_);
+    }
+  }
+  pool.lock.unlock();
+  if (unit != nullptr) core::resume(*unit);
+}
+
+void Family::arm(TaskWaiter& waiter, bool for_descriptors) {
+  waiter_ = &waiter;
+  awaits_descriptors_ = for_descriptors;
+  elsewhere_.fetch_or(waiter_bit, std::memory_order_acq_rel);
+}
+
+void Family::disarm() {
+  elsewhere_.fetch_and(~waiter_bit, std::memory_order_acq_rel);
+  waiter_ = nullptr;
+}
+
+// So many children are there, or were ended elsewhere, that the counts would run over.
+[[gnu::noinline]] void Family::settle() {
+  const std::uint64_t word = elsewhere_.load(std::memory_order_acquire);
+  const std::uint64_t counted = children_in(word) + descriptors_in(word) * descriptor;
+  drop_here(counted);
+  elsewhere_.fetch_sub(counted, std::memory_order_relaxed);
+}
+
 namespace {
+
+// taskwait: only descendants of the task may run meanwhile.
+struct ChildrenGone {
+  static constexpr bool arms = true;
+  Family& family;
+  const Task* task;
+  bool over() const { return family.no_children(); }
+  const Task* only_below() const { return task; }
+  bool try_to_end() const { return false; }
+  bool arm(TaskWaiter& waiter) {
+    family.arm(waiter, false);
+    return true;
+  }
+  void disarm() { family.disarm(); }
+};
 
 // A wait for a counter, inside a task: only descendants of that task may run meanwhile.
 struct CounterWait {
@@ -68,7 +123,10 @@ struct CounterWait {
   bool over() const { return counter.value() == awaited; }
   const Task* only_below() const { return task; }
   bool try_to_end() const { return false; }
-  void arm(TaskWaiter& waiter) { counter.arm(waiter); }
+  bool arm(TaskWaiter& waiter) {
+    counter.arm(waiter);
+    return true;
+  }
   void disarm() { counter.disarm(); }
 };
 
@@ -92,14 +150,19 @@ Task child_of(Task& parent, const TaskRequest& request) {
               .tied = request.tied};
 }
 
-void* memory_for_task(std::size_t size, std::size_t alignment) {
+constexpr std::size_t usual_alignment = alignof(std::max_align_t);
+
+[[gnu::noinline]] void* aligned_memory(std::size_t size, std::size_t alignment) {
   void* memory = nullptr;
-  if (alignment <= alignof(std::max_align_t))
-    memory = std::malloc(size);
-  else if (posix_memalign(&memory, alignment, size) != 0)
-    memory = nullptr;
-  if (memory == nullptr) base::panic("no memory for a task of %zu bytes", size);
+  if (posix_memalign(&memory, alignment, size) != 0) base::panic("no memory for a task of %zu bytes", size);
   return memory;
+}
+
+inline void free_task(Task& task) {
+  if (task.size != 0) [[likely]]
+    give_block(&task, task.size);
+  else
+    std::free(&task);
 }
 
 // The task that the member was in before may have moved meanwhile.
@@ -120,12 +183,31 @@ inline void copy_data(Member& member, Task& task, const TaskRequest& request) {
     std::memcpy(task.data, request.data, request.size);
 }
 
-// Who finds that its own hold is the only one need not take it away: nobody else can get one.
-inline void let_go(TaskPool& pool, Task* task) {
-  while (task->holders.value() == 1 || task->holders.drop(pool, 1) == 0) {
-    Task* parent = task->parent;
-    std::free(task);
-    task = parent;
+// True: the task is to be freed.
+inline bool tell(TaskPool& pool, Member* member, Task& task, std::uint64_t what) {
+  if (member == nullptr || task.runner.load(std::memory_order_relaxed) != member)
+    return task.family.drop_elsewhere(pool, what);
+  task.family.drop_here(what);
+  return false;
+}
+
+// The task is complete; its parent is told, and descriptors that nobody needs any more are freed. `left`: by its
+// runner, who is not the one that calls. Until a descriptor is gone it keeps its parent's.
+inline void end_descriptor(TaskPool& pool, Member* member, Task& task, bool left) {
+  Task* parent = task.parent;
+  std::uint64_t what = Family::child + Family::descriptor;
+  if (left || !task.family.no_descriptors()) [[unlikely]] {
+    tell(pool, member, *parent, Family::child);
+    what = Family::descriptor;
+    task.runner.store(nullptr, std::memory_order_relaxed);
+    if (!(left ? task.family.drop_elsewhere(pool, Family::descriptor) : task.family.leave(false))) return;
+  }
+  free_task(task);
+  while (tell(pool, member, *parent, what)) {
+    Task* above = parent->parent;
+    free_task(*parent);
+    parent = above;
+    what = Family::descriptor;
   }
 }
 
@@ -134,14 +216,13 @@ void call_task(void* argument) {
   task->function(task->data);
 }
 
-// All of a completion but its count. True: it made other tasks ready.
-bool finish(Team& team, Member* member, Task& task) {
+// All of a completion but its count. `left`: see end_descriptor. True: it made other tasks ready.
+bool finish(Team& team, Member* member, Task& task, bool left) {
   TaskPool& pool = team.tasks;
   const bool made_ready = task.dependences != nullptr && release_successors(team, member, task);
   if (task.children_table != nullptr) free_table(task);
   if (task.group != nullptr) task.group->count.drop(pool, 0);
-  task.parent->children.drop(pool, 0);
-  let_go(pool, &task);
+  end_descriptor(pool, member, task, left);
   return made_ready;
 }
 
@@ -150,14 +231,26 @@ void count_completed(Member& member) {
   seat.completed.store(seat.completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
+// On the member that ran it.
 void complete(Member& member, Task& task) {
-  finish(*member.team, &member, task);
+  finish(*member.team, &member, task, false);
   count_completed(member);
 }
 
+// The same, for one with an event.
+void complete_left(Member& member, Task& task) {
+  finish(*member.team, &member, task, true);
+  count_completed(member);
+}
+
+// The body of a task with an event has ended: from here on anybody may find that the task is complete.
+void leave_to_others(Task& task) {
+  task.runner.store(nullptr, std::memory_order_relaxed);
+  task.family.leave(true);
+}
+
 inline void count_created(Member& member, Task& task) {
-  task.parent->children.add();
-  task.parent->holders.add();
+  task.parent->family.add_child();
   if (task.group != nullptr) task.group->count.add();
   TaskSeat& seat = seat_of(member);
   seat.created.store(seat.created.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -170,6 +263,7 @@ bool looks_at_stack(const Task& task) { return task.depth % 16 == 0; }
 inline void run_body(Member& member, Task& task, bool looks = true) {
   Task* before = member.task;
   member.task = &task;
+  task.runner.store(&member, std::memory_order_relaxed);
   const std::size_t wanted = core::runtime.config.stack_size;
   if (looks && core::stack_left() < wanted / 2) [[unlikely]]
     core::call_on_segment(wanted, call_task, &task);
@@ -180,13 +274,15 @@ inline void run_body(Member& member, Task& task, bool looks = true) {
 
 // A copy of a task on the stack, which goes on as that. Nobody else knows of it yet.
 Task* move_off_stack(Task& task) {
-  void* memory = memory_for_task(sizeof(Task), alignof(Task));
+  void* memory = take_block(sizeof(Task));
   task.moved_to = new (memory) Task{.icv = task.icv,
                                     .parent = task.parent,
                                     .group = task.group,
                                     .key = task.key,
+                                    .runner = task.runner.load(std::memory_order_relaxed),
                                     .priority = task.priority,
                                     .depth = task.depth,
+                                    .size = sizeof(Task),
                                     .explicit_ = true,
                                     .final_ = task.final_,
                                     .tied = task.tied};
@@ -200,7 +296,7 @@ Task* move_off_stack(Task& task) {
   for (Task* task = member.task;; task = task->parent) {
     const bool moves = task->parent->on_stack;
     if (moves) task->parent = move_off_stack(*task->parent);
-    task->parent->holders.add();
+    task->parent->family.add_descriptor();
     if (!moves) return;
   }
 }
@@ -238,17 +334,30 @@ void run_those_put_off(Member& member) {
   std::free(kept);
 }
 
-[[gnu::noinline]] void end_moved(Member& member, Task& moved) {
-  if (moved.children_table != nullptr) free_table(moved);
-  let_go(member.team->tasks, &moved);
+// A task that its creator has run at once, and which nobody waits for, is complete.
+void end_uncounted(Member& member, Task& task) {
+  task.runner.store(nullptr, std::memory_order_relaxed);
+  if (!task.family.leave(false)) return;
+  TaskPool& pool = member.team->tasks;
+  Task* ended = &task;
+  do {
+    Task* parent = ended->parent;
+    free_task(*ended);
+    ended = parent;
+  } while (tell(pool, &member, *ended, Family::descriptor));
 }
 
-// A task that is run here and now, with its descriptor on the stack. `alone`: in a team of one without pending tasks;
-// else all below it is included in it.
+[[gnu::noinline]] void end_moved(Member& member, Task& moved) {
+  if (moved.children_table != nullptr) free_table(moved);
+  end_uncounted(member, moved);
+}
+
+// A task that is run here and now, with its descriptor on the stack. Where it may not leave children behind, all below
+// it is included in it.
 [[gnu::noinline]] void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
-                                    void* context, bool alone) {
+                                    void* context, bool may_leave_children) {
   Task task = child_of(*member.task, request);
-  task.on_stack = alone;
+  task.on_stack = may_leave_children;
   task.data = request.data;
   count_task();
   if (request.copy != nullptr || prepare != nullptr || request.event != nullptr) [[unlikely]]
@@ -257,7 +366,31 @@ void run_those_put_off(Member& member) {
     run_body(member, task, looks_at_stack(task));
   if (task.moved_to != nullptr) [[unlikely]]
     end_moved(member, *task.moved_to);
-  if (alone && member.team->level == 0) run_those_put_off(member);
+  if (may_leave_children && member.team->level == 0) run_those_put_off(member);
+}
+
+// The member's deque holds so many tasks already that those who look for some find them for a while.
+inline bool has_plenty(const Member& member) {
+  constexpr std::size_t plenty = 64;  // times the size of the team
+  return member.seat != nullptr && member.seat->deque.size() >= plenty * member.team->size;
+}
+
+// A task with a descriptor of its own, that its creator runs before it goes on: nobody waits for it, so it is not
+// counted. It holds its parent only if descendants of its own outlive it.
+inline void end_at_once(Member& member, Task& task) {
+  if (task.children_table != nullptr) [[unlikely]]
+    free_table(task);
+  if (task.family.no_descriptors()) [[likely]]
+    return free_task(task);
+  task.parent->family.add_descriptor();
+  end_uncounted(member, task);
+}
+
+[[gnu::noinline]] void run_at_once(Member& member, Task& task) {
+  count_task();
+  if (!is_discarded(member, task)) run_body(member, task, looks_at_stack(task));
+  end_at_once(member, task);
+  if (member.team->level == 0) run_those_put_off(member);
 }
 
 bool must_run_at_once(const Member& member, const Task& task) {
@@ -268,20 +401,29 @@ bool must_run_at_once(const Member& member, const Task& task) {
 [[gnu::always_inline]] inline Task& make_task(Member& member, const TaskRequest& request) {
   if (member.task->on_stack) [[unlikely]]
     leave_stack(member);
-  constexpr std::size_t usual = alignof(std::max_align_t);
-  std::size_t offset = base::round_up(sizeof(Task), usual);
+  std::size_t offset = base::round_up(sizeof(Task), usual_alignment);
   void* memory = nullptr;
-  if (request.alignment <= usual) [[likely]] {
-    memory = memory_for_task(offset + request.size, usual);
+  std::size_t size = 0;
+  if (request.alignment <= usual_alignment) [[likely]] {
+    size = offset + request.size;
+    memory = take_block(size);
   } else {
     offset = base::round_up(sizeof(Task), request.alignment);
-    memory = memory_for_task(offset + request.size, request.alignment);
+    memory = aligned_memory(offset + request.size, request.alignment);
   }
   Task& task = *new (memory) Task(child_of(*member.task, request));
+  task.size = size <= BlockCache::largest ? static_cast<std::uint32_t>(size) : 0;
   task.data = static_cast<char*>(memory) + offset;
   if (request.event != nullptr) [[unlikely]]
     attach_event(task, request.event);
   return task;
+}
+
+void end_undeferred(Member& member, Task& task) {
+  if (task.event == nullptr) return complete(member, task);
+  leave_to_others(task);
+  wait_for_event(member, task);
+  complete_left(member, task);
 }
 
 // One that is undeferred, or created outside of any region; it has been counted.
@@ -290,8 +432,7 @@ bool must_run_at_once(const Member& member, const Task& task) {
   if (!deferrable) {
     if (!ready) wait_for_counter(member, task.dependences->unresolved, 0);
     run_body(member, task);
-    if (task.event != nullptr) wait_for_event(member, task);
-    complete(member, task);
+    end_undeferred(member, task);
   } else if (ready) {
     if (must_run_at_once(member, task))
       run_task(member, task);
@@ -303,6 +444,8 @@ bool must_run_at_once(const Member& member, const Task& task) {
 
 [[gnu::always_inline]] inline void submit(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
   Team& team = *member.team;
+  if (depend == nullptr && task.event == nullptr && (!deferrable || has_plenty(member)) && task.depth <= most_nested)
+    return run_at_once(member, task);
   if (!team.tasks.used.load(std::memory_order_acquire)) [[unlikely]]
     open_pool(team);
   count_created(member, task);
@@ -325,7 +468,8 @@ bool must_run_at_once(const Member& member, const Task& task) {
   const Team& team = *member.team;
   if (member.task->final_) return run_in_place(member, request, prepare, context, false);
   const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
-  if (alone && request.event == nullptr && member.task->depth < most_nested)
+  if (request.event == nullptr && member.task->depth < most_nested &&
+      (alone || (request.depend == nullptr && (!request.deferrable || has_plenty(member)))))
     return run_in_place(member, request, prepare, context, true);
   create_own(member, request, prepare, context);
 }
@@ -347,20 +491,25 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
 }
 
 void complete_task(Member& member, Task& task) {
-  finish(*member.team, nullptr, task);
+  finish(*member.team, nullptr, task, true);
   count_completed(member);
 }
 
-void complete_from_elsewhere(Team& team, Task& task) { count_completed_elsewhere(team, finish(team, nullptr, task)); }
+void complete_from_elsewhere(Team& team, Task& task) {
+  count_completed_elsewhere(team, finish(team, nullptr, task, true));
+}
 
 void run_task(Member& member, Task& task) {
-  if (is_discarded(member, task)) {
-    if (task.event != nullptr) forget_event(member, *task.event);
-  } else {
-    run_body(member, task);
-    if (task.event != nullptr && !end_body_of_detached(member, task)) return;
-  }
-  complete(member, task);
+  const bool discarded = is_discarded(member, task);
+  if (!discarded) run_body(member, task);
+  if (task.event == nullptr) [[likely]]
+    return complete(member, task);
+  leave_to_others(task);
+  if (discarded)
+    forget_event(member, *task.event);
+  else if (!end_body_of_detached(member, task))
+    return;
+  complete_left(member, task);
 }
 
 Task& allocate_task(Member& member, const TaskRequest& request) { return make_task(member, request); }
@@ -372,19 +521,26 @@ void attach_event(Task& task, Event* event) {
   event->task.store(&task, std::memory_order_release);
 }
 
-void discard_task(Task& task) { std::free(&task); }
+void discard_task(Task& task) { free_task(task); }
 
 void begin_undeferred_task(Member& member, Task& task) {
   Team& team = *member.team;
-  if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
-  count_created(member, task);
+  if (task.event == nullptr) {
+    count_task();
+  } else {
+    if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
+    count_created(member, task);
+  }
   member.task = &task;
+  task.runner.store(&member, std::memory_order_relaxed);
 }
 
 void end_undeferred_task(Member& member, Task& task) {
   member.task = task.parent;
-  if (task.event != nullptr) wait_for_event(member, task);
-  complete(member, task);
+  if (task.event == nullptr)
+    end_at_once(member, task);
+  else
+    end_undeferred(member, task);
 }
 
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
@@ -398,7 +554,12 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
     place(member, request, prepare, context);
 }
 
-void wait_for_children(Member& member) { wait_for_counter(member, member.task->children, 0); }
+void wait_for_children(Member& member) {
+  Family& family = member.task->family;
+  if (family.no_children()) return;
+  ChildrenGone gone{family, member.task};
+  wait_for(member, gone);
+}
 
 void wait_for_dependences(Member& member, const DependenceList& depend, bool waits) {
   if (!member.team->tasks.used.load(std::memory_order_acquire)) return;
@@ -442,19 +603,22 @@ namespace {
 // At the end of a region: any task may be run meanwhile.
 struct DescendantsGone {
   static constexpr bool arms = true;
-  TaskCounter& holders;
-  bool over() const { return holders.value() == 1; }
+  Family& family;
+  bool over() const { return family.no_descriptors(); }
   const Task* only_below() const { return nullptr; }
   bool try_to_end() const { return false; }
-  void arm(TaskWaiter& waiter) { holders.arm(waiter); }
-  void disarm() { holders.disarm(); }
+  bool arm(TaskWaiter& waiter) {
+    family.arm(waiter, true);
+    return true;
+  }
+  void disarm() { family.disarm(); }
 };
 
 }  // namespace
 
 void end_implicit_task(Member& member) {
-  if (member.implicit.holders.value() != 1) {
-    DescendantsGone gone{member.implicit.holders};
+  if (!member.implicit.family.no_descriptors()) {
+    DescendantsGone gone{member.implicit.family};
     wait_for(member, gone);
   }
   if (member.implicit.children_table != nullptr) free_table(member.implicit);

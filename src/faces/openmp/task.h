@@ -51,6 +51,69 @@ class TaskCounter {
   TaskWaiter* waiter_;  // while the bit is set
 };
 
+/// What a task counts of those below it: children that are not complete, and children whose descriptors exist, since
+/// the line of ancestors stays readable for as long as somebody may ask for it.
+///
+/// Most children are made, run and ended by the member that runs the task: then both counts are plain numbers, which
+/// only that member touches. What others end is counted in `elsewhere_`, upwards; the counts are reached when what it
+/// holds is what is left of the plain ones. When the task itself has ended and others still refer to it, what is
+/// missing is added so that the last of them takes the count of descriptors to `all_gone`, and frees the task.
+///
+/// The sleeper, if any, is the task itself, and the protocol that of TaskCounter; the plain counts are read by others
+/// only while it sleeps.
+class Family {
+ public:
+  static constexpr std::uint64_t child = 1;
+  static constexpr std::uint64_t descriptor = std::uint64_t{1} << 32U;
+
+  // The task's runner only.
+  void add_child() {
+    ++children_;
+    if (++descriptors_ == most) [[unlikely]]
+      settle();
+  }
+  void add_descriptor() { ++descriptors_; }
+  void drop_here(std::uint64_t what) {
+    children_ -= static_cast<std::uint32_t>(what);
+    descriptors_ -= static_cast<std::uint32_t>(what >> 32U);
+  }
+  bool no_children() const { return children_in(elsewhere_.load(std::memory_order_acquire)) == children_; }
+  bool no_descriptors() const { return descriptors_in(elsewhere_.load(std::memory_order_acquire)) == descriptors_; }
+  /// The task ends, or, `goes_on`, its runner leaves it to others to say when it does. True: nobody refers to it.
+  bool leave(bool goes_on) {
+    const std::uint64_t missing = (all_gone - descriptors_ - (goes_on ? 1 : 0)) * descriptor;
+    return descriptors_in(elsewhere_.fetch_add(missing, std::memory_order_acq_rel) + missing) == all_gone;
+  }
+  /// With the pool's lock held. `for_descriptors`: which of the two the sleeper waits for.
+  void arm(TaskWaiter& waiter, bool for_descriptors);
+  void disarm();
+
+  /// Anybody else. True: the task has ended, and nobody else refers to it.
+  bool drop_elsewhere(TaskPool& pool, std::uint64_t what) {
+    std::uint64_t word = elsewhere_.load(std::memory_order_relaxed);
+    while ((word & waiter_bit) == 0)
+      [[likely]] if (elsewhere_.compare_exchange_weak(word, word + what, std::memory_order_acq_rel,
+                                                      std::memory_order_relaxed)) return descriptors_in(word + what) ==
+          all_gone;
+    drop_awaited(pool, what);
+    return false;
+  }
+
+ private:
+  static constexpr std::uint64_t waiter_bit = std::uint64_t{1} << 31U;
+  static constexpr std::uint64_t all_gone = std::uint64_t{1} << 31U;  // more than there can be
+  static constexpr std::uint32_t most = std::uint32_t{1} << 30U;
+  static std::uint32_t children_in(std::uint64_t word) { return static_cast<std::uint32_t>(word & (waiter_bit - 1)); }
+  static std::uint32_t descriptors_in(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32U); }
+  void settle();
+  void drop_awaited(TaskPool& pool, std::uint64_t what);
+
+  std::uint32_t children_ = 0, descriptors_ = 0;
+  std::atomic<std::uint64_t> elsewhere_{0};
+  TaskWaiter* waiter_;       // while the bit is set
+  bool awaits_descriptors_;  // while the bit is set
+};
+
 struct Taskgroup {
   TaskCounter count;  // tasks of the group that are not complete
   Taskgroup* outer = nullptr;
@@ -69,18 +132,18 @@ struct Task {
   DependenceTable* children_table = nullptr;  // of its children's addresses
   void (*function)(void*) = nullptr;
   void* data = nullptr;
-  Task* next = nullptr;      // in the list of its priority (task_pool.h)
-  Task* previous = nullptr;  // likewise
-  std::uint64_t listed = 0;  // the number that it has there
-  Task* moved_to = nullptr;  // of one on a stack: its descriptor now
-  const void* key = this;    // what nestable locks know it by
-  TaskCounter children{0};   // that are not complete
-  /// 1 until the task is complete, 1 for each child whose descriptor exists: the line of ancestors
-  /// stays readable for as long as somebody may ask for it. At 0 the descriptor is freed; an implicit
-  /// task, which is part of its member, stays at 1, and its member waits for that.
-  TaskCounter holders{1};
+  Task* next = nullptr;                  // in the list of its priority (task_pool.h)
+  Task* previous = nullptr;              // likewise
+  std::uint64_t listed = 0;              // the number that it has there
+  Task* moved_to = nullptr;              // of one on a stack: its descriptor now
+  const void* key = this;                // what nestable locks know it by
+  std::atomic<Member*> runner{nullptr};  // who runs its body; nullptr: nobody yet, or nobody in particular
+  /// An explicit task's descriptor is freed when the task is complete and those of its children are gone; an implicit
+  /// one is part of its member, which waits for that.
+  Family family{};
   int priority = 0;
   std::uint32_t depth = 0;  // explicit tasks above it
+  std::uint32_t size = 0;   // of the block that it begins; 0: its memory was asked for by itself
   bool explicit_ = false;
   bool final_ = false;
   bool tied = true;

@@ -36,7 +36,8 @@ bool keep_looking(const Team& team, unsigned round);
 
 /// Condition: over(), only_below() (tasks that may run meanwhile, see TaskWaiter), try_to_end() (the
 /// member found nothing to run: may do what ends the wait), arm(waiter) and disarm() (under the
-/// pool's lock; `arms` says whether they do anything).
+/// pool's lock; `arms` says whether disarm() does anything). Who ends the wait shall find the waiter armed; or the
+/// waiter, once it has armed, shall find the wait over, or arm() say false.
 template <class Condition>
 void wait_for(Member& member, Condition& condition) {
   Team& team = *member.team;
@@ -78,10 +79,8 @@ void wait_for(Member& member, Condition& condition) {
     }
     core::prepare_suspend(unit);
     list_waiter(pool, waiter);
-    condition.arm(waiter);
-    // Between the look and the arming; nobody can have resumed: we hold the lock, under which a condition that does not
-    // arm becomes true or has those who wait woken.
-    if (Condition::arms && condition.over()) {
+    // Between the look and the arming; nobody can have resumed: we hold the lock, under which those who wait are woken.
+    if (!condition.arm(waiter) || condition.over()) {
       condition.disarm();
       unlist_waiter(pool, waiter);
       core::cancel_suspend(unit);

@@ -69,6 +69,7 @@ struct Team {
   std::atomic<unsigned> vacant_words{0};
 
   alignas(base::cache_line) std::atomic<std::uint32_t> arrived{0};
+  std::atomic<std::uint32_t> singles{0};                          // single regions that somebody has begun
   alignas(base::cache_line) std::atomic<std::uint32_t> round{0};  // of the barrier
   TaskWaiter* end_waiter = nullptr;                               // the master, at the region's end
   void* copied = nullptr;                                         // copyprivate

@@ -5,10 +5,14 @@
 // the one that finds all members arrived and nothing pending releases (task_pool.h says why two
 // that find it at the same time do no harm: the round is changed under the pool's lock, once).
 //
-// Sleeping members are those listed in the pool. A member lists itself under the lock and only if
-// the round has not changed; the releaser changes the round and empties the list under the lock, so
-// nobody is left behind. What a released member does first in the next round cannot disturb this
-// one: `arrived` is reset before the round changes, and nobody can arrive again before it changes.
+// Sleeping members are those listed in the pool. Without tasks, a member that lists itself, under the lock, leaves a
+// mark in `arrived`. The last one to arrive either sees the mark in what it adds to, and wakes those in the list, or
+// has come before: then the member finds that all have arrived, or already none, and does not sleep. So the releaser
+// takes the lock only where there is somebody to wake, and nothing has to be ordered but the additions to one word.
+// With tasks, both do under the lock what they do. What a released member does first in the next round cannot disturb
+// this one: `arrived` is reset before the round changes, and nobody can arrive again before it changes; a mark that
+// comes too late wakes somebody in vain. Those who wait look at the round alone, which lies apart: who arrives
+// meanwhile does not have to share the count with them.
 //
 // In a cancelled region nobody waits: some members may be at its end already (cancel.h). Whoever cancels changes the
 // round too, after the flag; so one that waits looks at the round alone, and one that arrives and sees the new round
@@ -18,17 +22,24 @@
 namespace weft::openmp {
 namespace {
 
-void release(Team& team, std::uint32_t round) {
-  TaskPool& pool = team.tasks;
-  core::Unit* chain = nullptr;
-  pool.lock.lock();
-  if (team.round.load(std::memory_order_relaxed) == round) {
-    team.arrived.store(0, std::memory_order_relaxed);
+constexpr std::uint32_t somebody_sleeps = 1U << 31U;  // in Team::arrived
+constexpr std::uint32_t count_in(std::uint32_t arrived) { return arrived & ~somebody_sleeps; }
+
+void begin_round(Team& team, std::uint32_t round) {
+  if (team.worksharing_cancelled.load(std::memory_order_relaxed)) [[unlikely]]
     team.worksharing_cancelled.store(false, std::memory_order_relaxed);
-    team.round.store(round + 1, std::memory_order_release);
-    chain = unlist_all(pool);
+  team.arrived.store(0, std::memory_order_relaxed);
+  team.round.store(round + 1, std::memory_order_release);
+}
+
+void release_once(Team& team, std::uint32_t round) {
+  core::Unit* chain = nullptr;
+  {
+    core::SpinGuard guard(team.tasks.lock);
+    if (team.round.load(std::memory_order_relaxed) != round) return;
+    begin_round(team, round);
+    chain = unlist_all(team.tasks);
   }
-  pool.lock.unlock();
   core::resume_all(chain);
 }
 
@@ -39,11 +50,15 @@ struct BarrierWait {
   bool over() const { return team.round.load(std::memory_order_acquire) != round; }
   const Task* only_below() const { return nullptr; }
   bool try_to_end() const {
-    if (team.arrived.load(std::memory_order_acquire) != team.size || !quiescent(team)) return false;
-    release(team, round);
+    if (count_in(team.arrived.load(std::memory_order_acquire)) != team.size || !quiescent(team)) return false;
+    release_once(team, round);
     return true;
   }
-  void arm(TaskWaiter&) const {}
+  bool arm(TaskWaiter&) const {
+    if (team.tasks.used.load(std::memory_order_relaxed)) return true;
+    const std::uint32_t arrived = count_in(team.arrived.fetch_or(somebody_sleeps, std::memory_order_acq_rel));
+    return arrived != 0 && arrived != team.size;
+  }
   void disarm() const {}
 };
 
@@ -59,9 +74,10 @@ void team_barrier(Member& member) {
   const std::uint32_t round = team.round.load(std::memory_order_acquire);  // before the flag: see cancel()
   if (team.cancelled.load(std::memory_order_acquire)) [[unlikely]]
     return;
-  const bool last = team.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == team.size;
-  if (last && !team.tasks.used.load(std::memory_order_acquire)) {
-    release(team, round);
+  const std::uint32_t arrived = team.arrived.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (count_in(arrived) == team.size && !team.tasks.used.load(std::memory_order_acquire)) {
+    begin_round(team, round);
+    if ((arrived & somebody_sleeps) != 0) wake_all_waiters(team.tasks);
     return;
   }
   BarrierWait wait{team, round};

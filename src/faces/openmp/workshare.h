@@ -11,6 +11,7 @@
 
 #include "base/layout.h"
 #include "faces/openmp/icv.h"
+#include "faces/openmp/loop_parts.h"
 
 namespace weft::openmp {
 
@@ -33,6 +34,9 @@ struct alignas(base::cache_line) Workshare {
   const std::uint64_t* extents = nullptr;        // lies behind it
   std::uint64_t rows = 0, columns = 0;
   unsigned dimensions = 0;
+  bool in_parts = false;       // the loop is taken from `parts`
+  bool next_may_pass = false;  // `next` may go beyond the end without running over
+  LoopParts parts;
 
   alignas(base::cache_line) std::atomic<std::uint64_t> next{0};
   alignas(base::cache_line) std::atomic<std::uint32_t> left{0};

@@ -11,7 +11,8 @@ namespace weft::openmp {
 // GCC's numbers for schedules where it is an argument (the high bit says monotonic).
 enum GccSchedule : long { gcc_runtime = 0, gcc_static = 1, gcc_dynamic = 2, gcc_guided = 3, gcc_auto = 4 };
 
-inline Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false) {
+inline Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false, bool nonmonotonic = false) {
+  loop.nonmonotonic = nonmonotonic;
   loop.schedule = schedule;
   loop.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
   loop.ordered = ordered;

@@ -36,7 +36,8 @@ enum LlvmSchedule : std::int32_t {
   llvm_first_unmerged = 160,
   llvm_to_ordered = 32,
   llvm_to_unmerged = 128,
-  llvm_modifiers = 3 << 29,  // monotonic, nonmonotonic: every loop here is monotonic
+  llvm_nonmonotonic = 1 << 30,
+  llvm_modifiers = 3 << 29,  // monotonic, nonmonotonic
 };
 
 LoopShare share_of(const Member& member) { return {member.number, member.team->size}; }
@@ -156,6 +157,7 @@ Loop scheduled(Loop loop, Member& member, std::int32_t schedule, std::int64_t ch
   loop.ordered = kind > llvm_first_ordered;
   if (loop.ordered) kind -= llvm_to_ordered;
   loop.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
+  loop.nonmonotonic = (schedule & llvm_nonmonotonic) != 0;
   switch (kind) {
     case llvm_static_chunked:
     case llvm_static_balanced_chunked:

@@ -1,0 +1,77 @@
+#include "faces/openmp/loop_parts.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/panic.h"
+
+namespace weft::openmp {
+namespace {
+
+constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t last) {
+  return std::uint64_t{first} | std::uint64_t{last} << 32U;
+}
+constexpr std::uint32_t first_of(std::uint64_t range) { return static_cast<std::uint32_t>(range); }
+constexpr std::uint32_t last_of(std::uint64_t range) { return static_cast<std::uint32_t>(range >> 32U); }
+
+}  // namespace
+
+void LoopParts::deal(std::uint64_t chunks, unsigned members) {
+  if (members > room_) {
+    std::free(parts_);
+    void* memory = nullptr;
+    if (posix_memalign(&memory, alignof(LoopPart), members * sizeof(LoopPart)) != 0)
+      base::panic("no memory for a loop of %u threads", members);
+    parts_ = static_cast<LoopPart*>(memory);
+    for (unsigned index = 0; index < members; ++index) new (parts_ + index) LoopPart;
+    room_ = members;
+  }
+  members_ = members;
+  const std::uint64_t dealt = chunks - 1, each = dealt / members, longer = dealt % members;
+  std::uint64_t first = 0;
+  for (unsigned index = 0; index < members; ++index) {
+    const std::uint64_t last = first + each + (index < longer ? 1 : 0);
+    parts_[index].range.store(pack(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)),
+                              std::memory_order_relaxed);
+    first = last;
+  }
+  last_chunk_ = static_cast<std::uint32_t>(dealt);
+  last_taken_.store(false, std::memory_order_relaxed);
+  used_up_.store(false, std::memory_order_relaxed);
+}
+
+bool LoopParts::take(unsigned member, std::uint32_t& chunk) {
+  std::atomic<std::uint64_t>& own = parts_[member].range;
+  do {
+    std::uint64_t range = own.load(std::memory_order_relaxed);
+    while (first_of(range) != last_of(range)) {
+      chunk = first_of(range);
+      if (own.compare_exchange_weak(range, pack(chunk + 1, last_of(range)), std::memory_order_relaxed)) return true;
+    }
+  } while (steal(member));
+  if (last_taken_.load(std::memory_order_relaxed) || last_taken_.exchange(true, std::memory_order_relaxed))
+    return false;
+  chunk = last_chunk_;
+  return true;
+}
+
+// What is stolen becomes the thief's part, where others find it; its word is empty until then, so nobody else writes
+// it. Those who look meanwhile may miss it and stop looking: the thief itself works on it to its end.
+bool LoopParts::steal(unsigned thief) {
+  if (used_up_.load(std::memory_order_relaxed)) return false;
+  for (unsigned step = 1; step < members_; ++step) {
+    std::atomic<std::uint64_t>& victim = parts_[(thief + step) % members_].range;
+    std::uint64_t range = victim.load(std::memory_order_relaxed);
+    while (first_of(range) != last_of(range)) {
+      const std::uint32_t last = last_of(range);
+      const std::uint32_t middle = last - (last - first_of(range) + 1) / 2;
+      if (!victim.compare_exchange_weak(range, pack(first_of(range), middle), std::memory_order_relaxed)) continue;
+      parts_[thief].range.store(pack(middle, last), std::memory_order_relaxed);
+      return true;
+    }
+  }
+  used_up_.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+}  // namespace weft::openmp
