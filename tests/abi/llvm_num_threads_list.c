@@ -1,5 +1,5 @@
-/* num_threads with a list (OpenMP 6.0), by the entry points that a compiler calls for it: the first number is for the region,
- * the others are for those within it. */
+/* num_threads with a list (OpenMP 6.0), by the entry points that a compiler calls for it: the first number is for the
+ * region, the others are for those within it. */
 #include <stdint.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* A member runs on the CPUs of its place and nowhere else, whatever it has waited for and whoever resumed it; so does the
- * thread that opens regions. Run with OMP_PLACES={0},{1}, any number of threads and workers. */
+/* A member runs on the CPUs of its place and nowhere else, whatever it has waited for and whoever resumed it; so does
+ * the thread that opens regions. Run with OMP_PLACES={0},{1}, any number of threads and workers. */
 #include "check.h"
 
 #include <pthread.h>

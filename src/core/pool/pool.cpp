@@ -280,7 +280,8 @@ Pool* Pool::create_custom(const PoolFunctions& functions, void* data) {
 void Pool::hold_off_custom() {
   custom_pools_held.store(true, std::memory_order_seq_cst);
   for_each([](const Pool& pool) {
-    if (pool.custom_ && pool.preemption_ == Preemption::by_default) const_cast<Pool&>(pool).operations_ = &Held<Access::mpmc>::operations;
+    if (pool.custom_ && pool.preemption_ == Preemption::by_default)
+      const_cast<Pool&>(pool).operations_ = &Held<Access::mpmc>::operations;
   });
 }
 
