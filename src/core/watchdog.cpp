@@ -35,6 +35,9 @@ constexpr unsigned looks_before_rest = 10;
 constexpr unsigned most_watched = 2048;
 std::uint64_t points_seen[most_watched];
 std::uint64_t cpu_time_seen[most_watched];
+unsigned long sleeps_seen[most_watched];
+std::uint64_t last_look = 0;
+std::uint64_t since_last_look = 0;
 
 bool enabled = false;
 std::atomic<unsigned> blocked_seen{0};
@@ -48,11 +51,22 @@ bool units_wait() {
   return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
 }
 
-bool uses_cpu(const Worker& worker, int klt) {
+// Since the last look.
+std::uint64_t cpu_time_used(const Worker& worker, int klt) {
   const std::uint64_t used = os::klt_cpu_time(klt);
   const std::uint64_t since = used - cpu_time_seen[worker.index];
   cpu_time_seen[worker.index] = used;
-  return since >= static_cast<std::uint64_t>(fastest_ns) / 2;
+  return since;
+}
+
+// Whether it sleeps between the looks, though it may be awake at each: a member that polls and sleeps in turn. With as
+// many of them as there are CPUs, one or the other is always seen awake; and an interrupt finds it in libc, which it may
+// not leave.
+bool sleeps_in_between(const Worker& worker, int klt) {
+  const unsigned long sleeps = os::klt_sleeps(klt);
+  const bool more = sleeps != sleeps_seen[worker.index];
+  sleeps_seen[worker.index] = sleeps;
+  return more;
 }
 
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
@@ -60,18 +74,17 @@ bool uses_cpu(const Worker& worker, int klt) {
 bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
   const int klt = worker.klt.load(std::memory_order_relaxed);
   const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
+  const std::uint64_t used = cpu_time_used(worker, klt);
+  const bool computes = used >= static_cast<std::uint64_t>(fastest_ns) / 2;
   // What runs is not to be interrupted; and to see that it does costs less so than to read it in /proc.
-  if (!interrupts && uses_cpu(worker, klt)) return false;
-  switch (os::klt_activity(klt)) {
-    case os::KltActivity::gone:
-      return false;
-    case os::KltActivity::sleeps:
-      if (!elsewhere_too || worker.parked.load(std::memory_order_relaxed) != 0) return false;
-      return fewer_awake_than_wanted(++blocked) && wake_spare() != nullptr;
-    case os::KltActivity::runs:
-      if (!interrupts) return false;
-      break;
+  if (!interrupts && used >= since_last_look / 2) return false;
+  const os::KltActivity activity = os::klt_activity(klt);
+  if (activity == os::KltActivity::gone) return false;
+  if (activity == os::KltActivity::sleeps || (used < since_last_look / 2 && sleeps_in_between(worker, klt))) {
+    if (!elsewhere_too || worker.parked.load(std::memory_order_relaxed) != 0) return false;
+    return fewer_awake_than_wanted(++blocked) && wake_spare() != nullptr;
   }
+  if (!interrupts) return false;
   // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
   // others may go.
   if (elsewhere_too && worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_awake() &&
@@ -79,7 +92,7 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
     wake_spare();
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look.
-  if (!uses_cpu(worker, klt)) return true;
+  if (!computes) return true;
   if (worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) return true;
   os::refresh_code_not_to_leave();
   return os::interrupt(klt);
@@ -87,6 +100,9 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
 
 // True if some worker was stuck.
 bool look(bool* any_active) {
+  const std::uint64_t now = os::now_ns();
+  since_last_look = now - last_look;
+  last_look = now;
   const bool waiting = units_wait();
   bool fired = false;
   unsigned blocked = 0;

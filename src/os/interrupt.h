@@ -67,6 +67,9 @@ void refresh_code_not_to_leave();
 enum class KltActivity { runs, sleeps, gone };
 KltActivity klt_activity(pid_t klt);
 
+/// How often the KLT has gone to sleep so far; 0: not known.
+unsigned long klt_sleeps(pid_t klt);
+
 /// The function and the library that an instruction belongs to, as far as the dynamic linker knows; "" where it does
 /// not. Not from the handler.
 struct CodeName {

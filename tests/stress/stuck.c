@@ -101,6 +101,30 @@ static void yielding_to_the_kernel(void) {
   }
 }
 
+// Some of those that poll are always awake, and none of them computes.
+static void polling_in_nested_teams(void) {
+  omp_set_max_active_levels(4);
+  for (int round = 0; round < repeats(3); round++) {
+    int arrived = 0;
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp barrier
+#pragma omp parallel num_threads(4)
+      {
+        int present;
+#pragma omp atomic
+        arrived++;
+        do {
+          sleep_seconds(0.00001);
+#pragma omp atomic read
+          present = arrived;
+        } while (present < 16);
+      }
+    }
+    CHECK_EQUAL(arrived, 16, "members");
+  }
+}
+
 static void pthread_barrier_between_members(void) {
   pthread_barrier_t barrier;
   pthread_barrier_init(&barrier, NULL, 8);
@@ -187,6 +211,7 @@ int main(int count, char** arguments) {
       {"spinning_barrier_in_nested_teams", spinning_barrier_in_nested_teams, 0},
       {"flags_between_members", flags_between_members, 0},
       {"yielding_to_the_kernel", yielding_to_the_kernel, 0},
+      {"polling_in_nested_teams", polling_in_nested_teams, 0},
       {"pthread_barrier_between_members", pthread_barrier_between_members, 0},
       {"pthread_condition_between_members", pthread_condition_between_members, 0},
       {"pipe_between_members", pipe_between_members, 0},
