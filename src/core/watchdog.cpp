@@ -31,7 +31,8 @@ constexpr unsigned most_watched = 2048;
 std::uint64_t points_seen[most_watched];
 std::uint64_t cpu_time_seen[most_watched];
 
-bool enabled = false;
+std::atomic<bool> enabled = false;
+std::atomic<bool> forbidden = false;
 std::atomic<unsigned> blocked_seen{0};
 
 // On the interrupted KLT, in the handler.
@@ -167,9 +168,15 @@ void wake_watchdog() {
 }
 
 void enable_watchdog() {
-  if (sanitizer::active) return;
+  if (sanitizer::active || forbidden.load(std::memory_order_relaxed)) return;
   enabled = os::install_interrupt(note_interrupt, give_way);
   watchdog_rests.store(enabled, std::memory_order_relaxed);
+}
+
+void disable_watchdog() {
+  forbidden.store(true, std::memory_order_relaxed);
+  enabled.store(false, std::memory_order_relaxed);
+  watchdog_rests.store(false, std::memory_order_relaxed);
 }
 
 void reset_watchdog() {

@@ -33,6 +33,9 @@ unsigned watchdog_counts_blocked();
 /// Before the first worker exists. Off in sanitizer builds.
 void enable_watchdog();
 
+/// Nobody is interrupted any more: the program has something in it that must not be left in its midst.
+void disable_watchdog();
+
 /// In a forked child.
 void reset_watchdog();
 

@@ -17,6 +17,8 @@ struct Loop {
   Schedule schedule = Schedule::static_;
   std::uint64_t chunk = 0;  // 0: none given
   bool ordered = false;
+  bool is_sections = false;              // over the numbers of sections,
+  unsigned section_count = 0;            // so many
   const Iterations* doacross = nullptr;  // of a loop whose iterations wait for each other (doacross.h)
 };
 

@@ -6,6 +6,7 @@
 #include "base/panic.h"
 #include "core/identities.h"
 #include "faces/openmp/places.h"
+#include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/settings.h"
 
 namespace weft::openmp {
@@ -27,6 +28,7 @@ T* make_aligned(const char* what) {
   member.team = &team;
   member.task = &member.implicit;
   member.implicit.icv = settings.icv;
+  member.implicit.notes.record = nullptr;
   cache_of(worker).root = root;
   become_member(worker.root_unit, member);
   if (attends_regions) attend_initial_team(team);
@@ -76,6 +78,7 @@ bool release_tasks(Team& team) {
 
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
+  if (ompt::watched && cache != nullptr && cache->root != nullptr) ompt::root_ends(worker, *cache->root);
   worker.root_unit.details.face = nullptr;
   worker.root_unit.scope = nullptr;
   if (cache == nullptr || cache->root == nullptr) return;

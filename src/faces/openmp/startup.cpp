@@ -3,6 +3,7 @@
 #include "base/panic.h"
 #include "core/identities.h"
 #include "core/runtime.h"
+#include "faces/openmp/ompt/tool.h"
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/kmp_environment.h"
@@ -38,6 +39,7 @@ namespace {
 }
 
 [[gnu::destructor]] void unload() {
+  ompt::finish_tool();
   if (settings.report) print_report();
 }
 

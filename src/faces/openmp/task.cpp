@@ -27,6 +27,8 @@
 #include "faces/openmp/cancel.h"
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/event.h"
+#include "faces/openmp/ompt/sanitized_program.h"
+#include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/task_wait.h"
 
@@ -178,6 +180,19 @@ inline void run_body(Member& member, Task& task, bool looks = true) {
   go_back_to(member, before);
 }
 
+// run_body() where a tool is told of it; `task_ends` follows.
+[[gnu::noinline]] void run_watched_body(Member& member, Task& task) {
+  ompt::task_begins(member, task);
+  Task* before = member.task;
+  member.task = &task;
+  const std::size_t wanted = core::runtime.config.stack_size;
+  if (core::stack_left() < wanted / 2 && !ompt::members_have_stacks())
+    core::call_on_segment(wanted, ompt::call_task_body, &task);
+  else
+    ompt::call_task_body(&task);
+  go_back_to(member, before);
+}
+
 // A copy of a task on the stack, which goes on as that. Nobody else knows of it yet.
 Task* move_off_stack(Task& task) {
   void* memory = memory_for_task(sizeof(Task), alignof(Task));
@@ -260,6 +275,11 @@ void run_those_put_off(Member& member) {
   if (alone && member.team->level == 0) run_those_put_off(member);
 }
 
+// Where a tool watches, in place of run_in_place().
+bool is_run_at_once(const Member& member, const Event* event) {
+  return member.task->final_ || (member.team->size == 1 && event == nullptr);
+}
+
 bool must_run_at_once(const Member& member, const Task& task) {
   return member.team->level == 0 && task.depth <= most_nested;
 }
@@ -284,11 +304,23 @@ bool must_run_at_once(const Member& member, const Task& task) {
   return task;
 }
 
+// The body of an undeferred task, which is completed by its creator.
+void run_watched_undeferred(Member& member, Task& task) {
+  ompt::Record& record = *task.notes.record;
+  run_watched_body(member, task);
+  const bool detached = task.event != nullptr && ompt::body_ends_before_fulfilment(task);
+  ompt::task_ends(member, task, detached ? ompt::TaskStatus::detach : ompt::end_of(member, task));
+  if (task.event != nullptr) wait_for_event(member, task);
+  complete(member, task);
+  ompt::release(record);
+}
+
 // One that is undeferred, or created outside of any region; it has been counted.
 [[gnu::noinline]] void submit_special(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
   const bool ready = depend == nullptr || register_dependences(member, task, *depend, deferrable);
   if (!deferrable) {
     if (!ready) wait_for_counter(member, task.dependences->unresolved, 0);
+    if (ompt::watched) return run_watched_undeferred(member, task);
     run_body(member, task);
     if (task.event != nullptr) wait_for_event(member, task);
     complete(member, task);
@@ -330,10 +362,20 @@ bool must_run_at_once(const Member& member, const Task& task) {
   create_own(member, request, prepare, context);
 }
 
-[[gnu::noinline]] void place_unless_cancelled(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
-                                              void* context) {
+// For a tool, every task has a descriptor of its own.
+void create_watched(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
+  Task& task = make_task(member, request);
+  copy_data(member, task, request);
+  if (prepare != nullptr) prepare(task.data, context);
+  const bool deferrable = request.deferrable && !is_run_at_once(member, request.event);
+  ompt::task_is_created(member, task, request.size, request.depend, deferrable, request.is_taskwait);
+  submit(member, task, request.depend, deferrable);
+}
+
+[[gnu::noinline]] void place_attended(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
+                                      void* context) {
   if (!creates_nothing(member))
-    place(member, request, prepare, context);
+    ompt::watched ? create_watched(member, request, prepare, context) : place(member, request, prepare, context);
   else if (request.event != nullptr)
     forget_event(member, *request.event);
 }
@@ -347,19 +389,53 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
 }
 
 void complete_task(Member& member, Task& task) {
+  ompt::Record* record = ompt::record_of(task);
   finish(*member.team, nullptr, task);
   count_completed(member);
+  if (record != nullptr) ompt::release(*record);
 }
 
-void complete_from_elsewhere(Team& team, Task& task) { count_completed_elsewhere(team, finish(team, nullptr, task)); }
+void complete_from_elsewhere(Team& team, Task& task) {
+  ompt::Record* record = ompt::record_of(task);
+  count_completed_elsewhere(team, finish(team, nullptr, task));
+  if (record != nullptr) ompt::release(*record);
+}
+
+namespace {
+
+// False: it is complete only when its event is fulfilled.
+bool run_watched(Member& member, Task& task) {
+  run_watched_body(member, task);
+  const bool detached = task.event != nullptr && ompt::body_ends_before_fulfilment(task);
+  ompt::task_ends(member, task, detached ? ompt::TaskStatus::detach : ompt::end_of(member, task));
+  return task.event == nullptr || end_body_of_detached(member, task);
+}
+
+bool run_unless_discarded(Member& member, Task& task) {
+  if (is_discarded(member, task)) {
+    if (ompt::watched) ompt::task_is_discarded(member, task);
+    if (task.event != nullptr) forget_event(member, *task.event);
+    return true;
+  }
+  if (ompt::watched) return run_watched(member, task);
+  run_body(member, task);
+  return task.event == nullptr || end_body_of_detached(member, task);
+}
+
+[[gnu::noinline]] void run_attended_task(Member& member, Task& task) {
+  ompt::Record* record = ompt::record_of(task);
+  if (!run_unless_discarded(member, task)) return;
+  complete(member, task);
+  if (record != nullptr) ompt::release(*record);
+}
+
+}  // namespace
 
 void run_task(Member& member, Task& task) {
-  if (is_discarded(member, task)) {
-    if (task.event != nullptr) forget_event(member, *task.event);
-  } else {
-    run_body(member, task);
-    if (task.event != nullptr && !end_body_of_detached(member, task)) return;
-  }
+  if (settings.attends_tasks) [[unlikely]]
+    return run_attended_task(member, task);
+  run_body(member, task);
+  if (task.event != nullptr && !end_body_of_detached(member, task)) return;
   complete(member, task);
 }
 
@@ -381,19 +457,39 @@ void begin_undeferred_task(Member& member, Task& task) {
   member.task = &task;
 }
 
+void begin_watched_undeferred_task(Member& member, Task& task, std::size_t data_size) {
+  ompt::task_is_created(member, task, data_size, nullptr, false, false);
+  ompt::task_begins(member, task);
+  begin_undeferred_task(member, task);
+}
+
 void end_undeferred_task(Member& member, Task& task) {
+  ompt::Record* record = ompt::record_of(task);
   member.task = task.parent;
-  if (task.event != nullptr) wait_for_event(member, task);
+  if (record != nullptr) {
+    const bool detached = task.event != nullptr && ompt::body_ends_before_fulfilment(task);
+    ompt::task_ends(member, task, detached ? ompt::TaskStatus::detach : ompt::end_of(member, task));
+  }
+  // What has to end before the creator goes on is the body alone.
+  if (task.event != nullptr && !end_body_of_detached(member, task)) return;
   complete(member, task);
+  if (record != nullptr) ompt::release(*record);
 }
 
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
   submit(member, task, depend, deferrable);
 }
 
+void submit_watched_task(Member& member, Task& task, std::size_t data_size, const DependenceList* depend,
+                         bool deferrable) {
+  deferrable = deferrable && !is_run_at_once(member, task.event);
+  ompt::task_is_created(member, task, data_size, depend, deferrable, false);
+  submit(member, task, depend, deferrable);
+}
+
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
-  if (settings.cancellation) [[unlikely]]
-    place_unless_cancelled(member, request, prepare, context);
+  if (settings.attends_tasks) [[unlikely]]
+    place_attended(member, request, prepare, context);
   else
     place(member, request, prepare, context);
 }
@@ -401,10 +497,11 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
 void wait_for_children(Member& member) { wait_for_counter(member, member.task->children, 0); }
 
 void wait_for_dependences(Member& member, const DependenceList& depend, bool waits) {
-  if (!member.team->tasks.used.load(std::memory_order_acquire)) return;
+  if (!member.team->tasks.used.load(std::memory_order_acquire) && !ompt::watched) return;
   TaskRequest nothing{[](void*) {}, nullptr, nullptr, 0, 1};
   nothing.depend = &depend;
   nothing.deferrable = !waits;
+  nothing.is_taskwait = true;
   create_task(member, nothing);
 }
 

@@ -13,7 +13,7 @@
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
 #include "faces/openmp/device_memory.h"
-#include "faces/openmp/lock.h"
+#include "faces/openmp/abi/lock_operations.h"
 #include "faces/openmp/routines.h"
 
 namespace weft::openmp {
@@ -63,23 +63,28 @@ WEFT_EXPORT std::size_t omp_capture_affinity(char* buffer, std::size_t size, con
 // Locks, section 18.9. Programs built before OpenMP 3.0 are linked against version OMP_1.0 of the same
 // names, in which a nestable lock belongs to a thread and has 8 bytes: they hold a pointer to the lock.
 
-WEFT_EXPORT void weft_init_lock(Lock* lock) { new (lock) Lock; }
-WEFT_EXPORT void weft_destroy_lock(Lock*) {}
-WEFT_EXPORT void weft_set_lock(Lock* lock) { lock->lock(); }
-WEFT_EXPORT void weft_unset_lock(Lock* lock) { lock->unlock(); }
-WEFT_EXPORT int weft_test_lock(Lock* lock) { return lock->try_lock() ? 1 : 0; }
+WEFT_EXPORT void weft_init_lock(Lock* lock) { init_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_destroy_lock(Lock* lock) { destroy_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_set_lock(Lock* lock) { set_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_unset_lock(Lock* lock) { unset_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT int weft_test_lock(Lock* lock) { return test_lock(WEFT_CALLER, lock); }
 
-WEFT_EXPORT void weft_init_nest_lock(NestLock* lock) { new (lock) NestLock; }
-WEFT_EXPORT void weft_destroy_nest_lock(NestLock*) {}
-WEFT_EXPORT void weft_set_nest_lock(NestLock* lock) { lock->acquire(task_as_owner()); }
-WEFT_EXPORT void weft_unset_nest_lock(NestLock* lock) { lock->release(); }
-WEFT_EXPORT int weft_test_nest_lock(NestLock* lock) { return lock->try_acquire(task_as_owner()); }
+WEFT_EXPORT void weft_init_nest_lock(NestLock* lock) {
+  new (lock) NestLock;
+  tell_nest_lock_made(WEFT_CALLER, lock);
+}
+WEFT_EXPORT void weft_destroy_nest_lock(NestLock* lock) { tell_nest_lock_destroyed(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_set_nest_lock(NestLock* lock) { set_nest_lock(WEFT_CALLER, *lock, task_as_owner()); }
+WEFT_EXPORT void weft_unset_nest_lock(NestLock* lock) { unset_nest_lock(WEFT_CALLER, *lock); }
+WEFT_EXPORT int weft_test_nest_lock(NestLock* lock) { return test_nest_lock(WEFT_CALLER, *lock, task_as_owner()); }
 
-WEFT_EXPORT void weft_init_nest_lock_1_0(NestLock** lock) { *lock = new_nest_lock(); }
-WEFT_EXPORT void weft_destroy_nest_lock_1_0(NestLock** lock) { delete_nest_lock(*lock); }
-WEFT_EXPORT void weft_set_nest_lock_1_0(NestLock** lock) { (*lock)->acquire(thread_as_owner()); }
-WEFT_EXPORT void weft_unset_nest_lock_1_0(NestLock** lock) { (*lock)->release(); }
-WEFT_EXPORT int weft_test_nest_lock_1_0(NestLock** lock) { return (*lock)->try_acquire(thread_as_owner()); }
+WEFT_EXPORT void weft_init_nest_lock_1_0(NestLock** lock) { init_nest_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_destroy_nest_lock_1_0(NestLock** lock) { destroy_nest_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_set_nest_lock_1_0(NestLock** lock) { set_nest_lock(WEFT_CALLER, **lock, thread_as_owner()); }
+WEFT_EXPORT void weft_unset_nest_lock_1_0(NestLock** lock) { unset_nest_lock(WEFT_CALLER, **lock); }
+WEFT_EXPORT int weft_test_nest_lock_1_0(NestLock** lock) {
+  return test_nest_lock(WEFT_CALLER, **lock, thread_as_owner());
+}
 
 #define WEFT_OMP_LOCK_VERSIONS(name)                                         \
   WEFT_VERSION(weft_##name##_lock, "omp_" #name "_lock@@OMP_3.0");           \
@@ -93,8 +98,10 @@ WEFT_OMP_LOCK_VERSIONS(unset);
 WEFT_OMP_LOCK_VERSIONS(test);
 
 // In LLVM's omp.h a nestable lock has room for a pointer only.
-WEFT_EXPORT void weft_set_nest_lock_llvm(NestLock** lock) { (*lock)->acquire(task_as_owner()); }
-WEFT_EXPORT int weft_test_nest_lock_llvm(NestLock** lock) { return (*lock)->try_acquire(task_as_owner()); }
+WEFT_EXPORT void weft_set_nest_lock_llvm(NestLock** lock) { set_nest_lock(WEFT_CALLER, **lock, task_as_owner()); }
+WEFT_EXPORT int weft_test_nest_lock_llvm(NestLock** lock) {
+  return test_nest_lock(WEFT_CALLER, **lock, task_as_owner());
+}
 
 #define WEFT_OMP_LOCK_LLVM(name, nest_lock)                       \
   WEFT_VERSION(weft_##name##_lock, "omp_" #name "_lock@VERSION"); \
@@ -105,8 +112,10 @@ WEFT_OMP_LOCK_LLVM(set, weft_set_nest_lock_llvm);
 WEFT_OMP_LOCK_LLVM(unset, weft_unset_nest_lock_1_0);
 WEFT_OMP_LOCK_LLVM(test, weft_test_nest_lock_llvm);
 
-WEFT_EXPORT void omp_init_lock_with_hint(Lock* lock, std::uint32_t) { weft_init_lock(lock); }
-WEFT_EXPORT void omp_init_nest_lock_with_hint(NestLock** lock, std::uint32_t) { weft_init_nest_lock_1_0(lock); }
+WEFT_EXPORT void omp_init_lock_with_hint(Lock* lock, std::uint32_t hint) { init_lock(WEFT_CALLER, lock, hint); }
+WEFT_EXPORT void omp_init_nest_lock_with_hint(NestLock** lock, std::uint32_t hint) {
+  init_nest_lock(WEFT_CALLER, lock, hint);
+}
 
 // Memory, section 18.13.
 
