@@ -143,7 +143,8 @@ static void by_the_creator(void) {
   }
 }
 
-/* An undeferred one: its creator goes on when the body has ended; with gcc's libgomp, when the event is fulfilled too. */
+/* An undeferred one: its creator goes on when the body has ended; with gcc's libgomp, when the event is fulfilled too.
+ */
 static void undeferred(void) {
   int value = 0;
 #pragma omp parallel

@@ -41,7 +41,9 @@ def settings(program: str, tool: str) -> None:
     expect("enabled", run(program, OMP_TOOL="ENABLED", OMP_TOOL_LIBRARIES=tool), r"^304\n$", COUNTED)
     expect("refuses", run(program, WITNESS_REFUSES="1", OMP_TOOL_LIBRARIES=tool), none, r"^$")
     expect("preloaded", run(program, LD_PRELOAD=tool), r"^304\n$", COUNTED)
-    said = expect("missing", run(program, OMP_TOOL_LIBRARIES="/no/such.so"), none, r"^weft: OMP_TOOL_LIBRARIES: /no/such")
+    said = expect(
+        "missing", run(program, OMP_TOOL_LIBRARIES="/no/such.so"), none, r"^weft: OMP_TOOL_LIBRARIES: /no/such"
+    )
     if said.count("\n") != 1:
         sys.exit(f"missing: more than a line: {said!r}")
     expect(
@@ -63,7 +65,10 @@ def settings(program: str, tool: str) -> None:
         "----- END LOGGING OF TOOL REGISTRATION -----",
     ]
     said = expect(
-        "verbose", run(program, OMP_TOOL_VERBOSE_INIT="stderr", OMP_TOOL_LIBRARIES=tool), r"^304\n$", r"witness: threads"
+        "verbose",
+        run(program, OMP_TOOL_VERBOSE_INIT="stderr", OMP_TOOL_LIBRARIES=tool),
+        r"^304\n$",
+        r"witness: threads",
     )
     if said.split("\n")[: len(log)] != log:
         sys.exit(f"verbose: {said!r}")

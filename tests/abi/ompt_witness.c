@@ -82,7 +82,8 @@ static void pop(struct thread* thread, enum kind kind, int which, void* what, co
   --thread->depth;
   if (thread->stack[thread->depth].kind != kind || thread->stack[thread->depth].which != which ||
       thread->stack[thread->depth].what != what)
-    fail("%s %d ends within %d %d", event, which, thread->stack[thread->depth].kind, thread->stack[thread->depth].which);
+    fail("%s %d ends within %d %d", event, which, thread->stack[thread->depth].kind,
+         thread->stack[thread->depth].which);
 }
 
 /* What the runtime answers is what it has told before. */

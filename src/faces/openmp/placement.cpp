@@ -8,8 +8,8 @@
 //
 // Rejected: binding the KLT anew for every member that anybody starts or resumes. An empty region of 2
 // members took more than a millisecond: the CPU that the KLT was moved to had another one spinning on it, and the
-// kernel was in no hurry to change them. And to let each worker claim members of its own place first, and others if there are
-// none: an idle worker is quicker than the one that wakes up, so members ran in the place of others.
+// kernel was in no hurry to change them. And to let each worker claim members of its own place first, and others if
+// there are none: an idle worker is quicker than the one that wakes up, so members ran in the place of others.
 #include "faces/openmp/placement.h"
 
 #include "core/scheduler.h"

@@ -10,7 +10,7 @@
 namespace weft::core {
 struct Unit;
 struct Worker;
-}
+}  // namespace weft::core
 
 namespace weft::openmp {
 
@@ -48,7 +48,8 @@ void attend_region(Team& team);
 /// A team at level 0 begins.
 void attend_initial_team(Team& team);
 
-/// Binds the calling worker's KLT to the place of the member that the unit is, and that it goes on with. There are places.
+/// Binds the calling worker's KLT to the place of the member that the unit is, and that it goes on with. There are
+/// places.
 void bind_to_place(core::Worker& worker, core::Unit& unit);
 
 }  // namespace weft::openmp

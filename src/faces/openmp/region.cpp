@@ -556,8 +556,8 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
 
 namespace {
 
-// Each into the pool of its place. A frame serves until its member is done, and nobody looks at it after that: so the team
-// can keep them.
+// Each into the pool of its place. A frame serves until its member is done, and nobody looks at it after that: so the
+// team can keep them.
 void push_members(Team& team) {
   if (team.placed_room < team.size) {
     std::free(team.placed_members);

@@ -53,8 +53,8 @@ struct WorkerCache {
   RegionCounters counters;
   // Only where there are places.
   ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
-  unsigned bound_to = 0;  // the place where its KLT was bound last,
-  int bound_klt = 0;      // and which KLT that was
+  unsigned bound_to = 0;                         // the place where its KLT was bound last,
+  int bound_klt = 0;                             // and which KLT that was
 };
 
 /// The unit goes on as the member.

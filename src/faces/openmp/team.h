@@ -46,9 +46,9 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  Icv icv;                              // with which implicit tasks start
-  Taskgroup* group = nullptr;           // around the region, for its task reductions
-  Seats* seats = nullptr;               // identities that members keep from region to region; outermost only
+  Icv icv;                     // with which implicit tasks start
+  Taskgroup* group = nullptr;  // around the region, for its task reductions
+  Seats* seats = nullptr;      // identities that members keep from region to region; outermost only
   core::Unit* master_unit = nullptr;
   Member master;
   Team* next = nullptr;
@@ -63,8 +63,8 @@ struct Team {
   void (*displayed_function)(void*) = nullptr;  // of one whose members' affinity is displayed
   void* displayed_data = nullptr;
   // Only where there is a tool.
-  ompt::Region* watched = nullptr;  // what it is told of
-  bool own_stacks = false;          // members run on stacks of their threads (ompt/sanitized_program.h)
+  ompt::Region* watched = nullptr;     // what it is told of
+  bool own_stacks = false;             // members run on stacks of their threads (ompt/sanitized_program.h)
   std::atomic<int> threads_in_use{0};  // besides the initial one; counted only under a thread limit
 
   // Written by all members.

@@ -44,7 +44,7 @@ unsigned next_section(Member& member) {
 }
 
 [[gnu::noinline, gnu::cold]] void run_watched_region(ompt::Caller caller, void (*function)(void*), void* data,
-                                                    unsigned threads) {
+                                                     unsigned threads) {
   const ompt::RegionCall call(caller, threads);
   open_region(resolve_size(this_member(), threads, 0), function, data);
   ompt::call_body(function, data);
@@ -163,16 +163,16 @@ WEFT_EXPORT void GOMP_barrier() {
   team_barrier(this_member());
 }
 
-#define DEFINE_MUTEX(start, end, parameter, mutex, kind)                                                    \
-  WEFT_EXPORT void start(parameter) {                                                                       \
-    if (ompt::watched) [[unlikely]]                                                                         \
-      return ompt::acquire(WEFT_CALLER, ompt::MutexKind::kind, &(mutex), 0, [&] { (mutex).lock(); });       \
-    (mutex).lock();                                                                                         \
-  }                                                                                                         \
-  WEFT_EXPORT void end(parameter) {                                                                         \
-    if (ompt::watched) [[unlikely]]                                                                         \
-      return ompt::release(WEFT_CALLER, ompt::MutexKind::kind, &(mutex), [&] { (mutex).unlock(); });        \
-    (mutex).unlock();                                                                                       \
+#define DEFINE_MUTEX(start, end, parameter, mutex, kind)                                              \
+  WEFT_EXPORT void start(parameter) {                                                                 \
+    if (ompt::watched) [[unlikely]]                                                                   \
+      return ompt::acquire(WEFT_CALLER, ompt::MutexKind::kind, &(mutex), 0, [&] { (mutex).lock(); }); \
+    (mutex).lock();                                                                                   \
+  }                                                                                                   \
+  WEFT_EXPORT void end(parameter) {                                                                   \
+    if (ompt::watched) [[unlikely]]                                                                   \
+      return ompt::release(WEFT_CALLER, ompt::MutexKind::kind, &(mutex), [&] { (mutex).unlock(); });  \
+    (mutex).unlock();                                                                                 \
   }
 DEFINE_MUTEX(GOMP_critical_start, GOMP_critical_end, , unnamed_critical, critical)
 DEFINE_MUTEX(GOMP_critical_name_start, GOMP_critical_name_end, void** name, critical(name), critical)

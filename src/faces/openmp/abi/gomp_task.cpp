@@ -96,7 +96,7 @@ TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*,
 }
 
 [[gnu::noinline, gnu::cold]] void create_watched(ompt::Caller caller, TaskRequest& request, unsigned flags,
-                                                void** depend, void* detach) {
+                                                 void** depend, void* detach) {
   const ompt::Call call(caller);
   create_with_clauses(request, flags, depend, detach);
 }

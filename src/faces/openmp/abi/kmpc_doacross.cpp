@@ -62,8 +62,9 @@ bool number_of(const Workshare& shared, const std::int64_t* values, std::uint64_
 }
 
 [[gnu::noinline, gnu::cold]] void tell_place(const Member& member, ompt::DependenceKind kind,
-                                            const std::int64_t* values) {
-  const auto dimensions = member.doacross != nullptr ? static_cast<const Dimensions*>(member.doacross->memory) : nullptr;
+                                             const std::int64_t* values) {
+  const auto dimensions =
+      member.doacross != nullptr ? static_cast<const Dimensions*>(member.doacross->memory) : nullptr;
   if (dimensions != nullptr)
     ompt::tell_doacross(kind, reinterpret_cast<const std::uint64_t*>(values), static_cast<unsigned>(dimensions->count));
 }

@@ -249,44 +249,44 @@ std::int32_t next_part(std::int32_t* last, T* lower, T* upper, Signed<T>* stride
 
 using namespace weft::openmp;
 
-#define WEFT_KMPC_LOOPS(suffix, T, S)                                                                                 \
-  WEFT_EXPORT void __kmpc_for_static_init_##suffix(Ident* place, Gtid, std::int32_t schedule, std::int32_t* last, T* lower, \
-                                                   T* upper, S* stride, S increment, S chunk) {                       \
-    if (ompt::watched) [[unlikely]] {                                                                                 \
-      const LoopRange<T> loop{*lower, *upper, increment};                                                             \
-      init_static<T>(schedule, last, lower, upper, stride, increment, chunk, "__kmpc_for_static_init_" #suffix);      \
-      return tell_static(WEFT_CALLER, place, loop, lower, upper);                                                     \
-    }                                                                                                                 \
-    init_static<T>(schedule, last, lower, upper, stride, increment, chunk, "__kmpc_for_static_init_" #suffix);        \
-  }                                                                                                                   \
-  WEFT_EXPORT void __kmpc_dist_for_static_init_##suffix(Ident* place, Gtid, std::int32_t schedule, std::int32_t* last,      \
-                                                        T* lower, T* upper, T* team_upper, S* stride, S increment,    \
-                                                        S chunk) {                                                    \
-    const LoopRange<T> loop{*lower, *upper, increment};                                                               \
-    init_static_in_team<T>(schedule, last, lower, upper, team_upper, stride, increment, chunk,                        \
-                           "__kmpc_dist_for_static_init_" #suffix);                                                   \
-    if (ompt::watched) [[unlikely]]                                                                                   \
-      tell_static(WEFT_CALLER, place, loop, lower, upper);                                                            \
-  }                                                                                                                   \
-  WEFT_EXPORT void __kmpc_team_static_init_##suffix(Ident*, Gtid, std::int32_t* last, T* lower, T* upper, S* stride,  \
-                                                    S increment, S chunk) {                                           \
-    init_static_for_team<T>(last, lower, upper, stride, increment, chunk);                                            \
-  }                                                                                                                   \
-  WEFT_EXPORT void __kmpc_dispatch_init_##suffix(Ident*, Gtid, std::int32_t schedule, T lower, T upper, S increment,  \
-                                                 S chunk) {                                                           \
-    ompt::note_caller(WEFT_CALLER);                                                                                   \
-    init_dispatch<T>(schedule, lower, upper, increment, chunk, "__kmpc_dispatch_init_" #suffix);                      \
-  }                                                                                                                   \
-  WEFT_EXPORT void __kmpc_dist_dispatch_init_##suffix(Ident*, Gtid, std::int32_t schedule, std::int32_t* last,        \
-                                                      T lower, T upper, S increment, S chunk) {                       \
-    ompt::note_caller(WEFT_CALLER);                                                                                   \
-    init_dispatch_in_team<T>(schedule, last, lower, upper, increment, chunk, "__kmpc_dist_dispatch_init_" #suffix);   \
-  }                                                                                                                   \
-  WEFT_EXPORT std::int32_t __kmpc_dispatch_next_##suffix(Ident*, Gtid, std::int32_t* last, T* lower, T* upper,        \
-                                                         S* stride) {                                                 \
-    return next_part<T>(last, lower, upper, stride);                                                                  \
-  }                                                                                                                   \
-  /* An iteration of an ordered loop is over: the turn is passed with the whole chunk. */                             \
+#define WEFT_KMPC_LOOPS(suffix, T, S)                                                                                  \
+  WEFT_EXPORT void __kmpc_for_static_init_##suffix(Ident* place, Gtid, std::int32_t schedule, std::int32_t* last,      \
+                                                   T* lower, T* upper, S* stride, S increment, S chunk) {              \
+    if (ompt::watched) [[unlikely]] {                                                                                  \
+      const LoopRange<T> loop{*lower, *upper, increment};                                                              \
+      init_static<T>(schedule, last, lower, upper, stride, increment, chunk, "__kmpc_for_static_init_" #suffix);       \
+      return tell_static(WEFT_CALLER, place, loop, lower, upper);                                                      \
+    }                                                                                                                  \
+    init_static<T>(schedule, last, lower, upper, stride, increment, chunk, "__kmpc_for_static_init_" #suffix);         \
+  }                                                                                                                    \
+  WEFT_EXPORT void __kmpc_dist_for_static_init_##suffix(Ident* place, Gtid, std::int32_t schedule, std::int32_t* last, \
+                                                        T* lower, T* upper, T* team_upper, S* stride, S increment,     \
+                                                        S chunk) {                                                     \
+    const LoopRange<T> loop{*lower, *upper, increment};                                                                \
+    init_static_in_team<T>(schedule, last, lower, upper, team_upper, stride, increment, chunk,                         \
+                           "__kmpc_dist_for_static_init_" #suffix);                                                    \
+    if (ompt::watched) [[unlikely]]                                                                                    \
+      tell_static(WEFT_CALLER, place, loop, lower, upper);                                                             \
+  }                                                                                                                    \
+  WEFT_EXPORT void __kmpc_team_static_init_##suffix(Ident*, Gtid, std::int32_t* last, T* lower, T* upper, S* stride,   \
+                                                    S increment, S chunk) {                                            \
+    init_static_for_team<T>(last, lower, upper, stride, increment, chunk);                                             \
+  }                                                                                                                    \
+  WEFT_EXPORT void __kmpc_dispatch_init_##suffix(Ident*, Gtid, std::int32_t schedule, T lower, T upper, S increment,   \
+                                                 S chunk) {                                                            \
+    ompt::note_caller(WEFT_CALLER);                                                                                    \
+    init_dispatch<T>(schedule, lower, upper, increment, chunk, "__kmpc_dispatch_init_" #suffix);                       \
+  }                                                                                                                    \
+  WEFT_EXPORT void __kmpc_dist_dispatch_init_##suffix(Ident*, Gtid, std::int32_t schedule, std::int32_t* last,         \
+                                                      T lower, T upper, S increment, S chunk) {                        \
+    ompt::note_caller(WEFT_CALLER);                                                                                    \
+    init_dispatch_in_team<T>(schedule, last, lower, upper, increment, chunk, "__kmpc_dist_dispatch_init_" #suffix);    \
+  }                                                                                                                    \
+  WEFT_EXPORT std::int32_t __kmpc_dispatch_next_##suffix(Ident*, Gtid, std::int32_t* last, T* lower, T* upper,         \
+                                                         S* stride) {                                                  \
+    return next_part<T>(last, lower, upper, stride);                                                                   \
+  }                                                                                                                    \
+  /* An iteration of an ordered loop is over: the turn is passed with the whole chunk. */                              \
   WEFT_EXPORT void __kmpc_dispatch_fini_##suffix(Ident*, Gtid) {}
 
 WEFT_KMPC_LOOPS(4, std::int32_t, std::int32_t)

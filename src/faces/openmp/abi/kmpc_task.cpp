@@ -108,12 +108,13 @@ std::size_t list_bytes(std::int32_t count, std::int32_t more) {
 }
 
 [[gnu::noinline, gnu::cold]] void submit_watched(Member& member, const TaskPreamble& preamble,
-                                                const DependenceList* depend, bool deferrable) {
+                                                 const DependenceList* depend, bool deferrable) {
   preamble.task->function = run_watched_llvm_task;
   submit_watched_task(member, *preamble.task, preamble.size + preamble.shared_size, depend, deferrable);
 }
 
-[[gnu::always_inline]] inline void submit_here(Member& member, LlvmTask* task, const DependenceList* depend, bool deferrable) {
+[[gnu::always_inline]] inline void submit_here(Member& member, LlvmTask* task, const DependenceList* depend,
+                                               bool deferrable) {
   const TaskPreamble& preamble = preamble_of(task);
   if ((preamble.flags & llvm_has_priority) != 0) set_priority(*preamble.task, task->priority);
   if (ompt::watched) [[unlikely]]
@@ -198,8 +199,8 @@ WEFT_EXPORT std::int32_t __kmpc_omp_task_with_deps(Ident* place, Gtid thread, Ll
   if (preamble_of(task).begun) return __kmpc_omp_task(place, thread, task);
   auto into = static_cast<Dependence*>(__builtin_alloca(list_bytes(count, more)));
   const DependenceList list = collect(into, count, first, more, second);
-  ompt::from_program(
-      WEFT_CALLER, [&] { submit_llvm_task(this_member(), task, list.count != 0 ? &list : nullptr, true); });
+  ompt::from_program(WEFT_CALLER,
+                     [&] { submit_llvm_task(this_member(), task, list.count != 0 ? &list : nullptr, true); });
   return 0;
 }
 

@@ -93,14 +93,46 @@ int enumerate_mutex_impls(int current, int* next, const char** name) {
 // static schedules, masked and flush constructs, most reductions.
 SetResult occurs(unsigned number) {
   switch (number) {
-    case 1: case 2: case 3: case 4: case 5: case 6: case 7: case 11:
-    case 16: case 17: case 18: case 19: case 23: case 24: case 25: case 26: case 27: case 28: case 30:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+    case 11:
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+    case 23:
+    case 24:
+    case 25:
+    case 26:
+    case 27:
+    case 28:
+    case 30:
       return SetResult::always;
-    case 20: case 21: case 31:
+    case 20:
+    case 21:
+    case 31:
       return SetResult::sometimes_paired;
-    case 29: case 32: case 37:
+    case 29:
+    case 32:
+    case 37:
       return SetResult::sometimes;
-    case 8: case 9: case 10: case 12: case 13: case 14: case 15: case 22: case 33: case 34: case 35: case 36:
+    case 8:
+    case 9:
+    case 10:
+    case 12:
+    case 13:
+    case 14:
+    case 15:
+    case 22:
+    case 33:
+    case 34:
+    case 35:
+    case 36:
       return SetResult::never;  // of devices
     default:
       return SetResult::error;

@@ -29,9 +29,10 @@ InitLog::InitLog() {
     file_ = std::fopen(place, "w");
     closes_ = file_ != nullptr;
     if (file_ == nullptr)
-      base::warn("OMP_TOOL_VERBOSE_INIT=%s: expected disabled, stdout, stderr or a file that can be written; nothing is "
-                 "logged",
-                 place);
+      base::warn(
+          "OMP_TOOL_VERBOSE_INIT=%s: expected disabled, stdout, stderr or a file that can be written; nothing is "
+          "logged",
+          place);
   }
 }
 

@@ -52,12 +52,12 @@ struct Record {
   Data data;
   Frame frame = {{}, {}, frame_of_runtime | frame_is_cfa, frame_of_runtime | frame_is_cfa};
   int flags = 0;
-  Region* region = nullptr;         // its team's
-  Record* below = nullptr;          // explicit: the one that was interrupted for it
+  Region* region = nullptr;            // its team's
+  Record* below = nullptr;             // explicit: the one that was interrupted for it
   int state_before = state_undefined;  // explicit, and begun: the thread's
-  std::atomic<unsigned> users{1};   // the task itself, and what refers to it as a predecessor
-  std::atomic<int> detached{0};     // 1 + what came first: the body's end (1) or the fulfilment (2)
-  void* memory = nullptr;           // explicit: the data that it was created with
+  std::atomic<unsigned> users{1};      // the task itself, and what refers to it as a predecessor
+  std::atomic<int> detached{0};        // 1 + what came first: the body's end (1) or the fulfilment (2)
+  void* memory = nullptr;              // explicit: the data that it was created with
   std::size_t memory_size = 0;
   bool is_chunk = false;  // of a taskloop
   DispatchChunk chunk{};
@@ -85,11 +85,11 @@ struct Region {
   void (*function)(void*) = nullptr;
   void* argument = nullptr;
   Thread** threads = nullptr;
-  ImplicitRecord* tasks = nullptr;  // by number
-  WorkKind combined = WorkKind::none;  // the worksharing construct that the region consists of
-  bool has_own_threads = false;        // taken from the pool
-  bool keeps_frame = false;            // the frame of the task that opened it is to be taken back
-  Seats seats;                      // then: their identities
+  ImplicitRecord* tasks = nullptr;       // by number
+  WorkKind combined = WorkKind::none;    // the worksharing construct that the region consists of
+  bool has_own_threads = false;          // taken from the pool
+  bool keeps_frame = false;              // the frame of the task that opened it is to be taken back
+  Seats seats;                           // then: their identities
   int state_before = state_work_serial;  // of the thread that opened it
 };
 

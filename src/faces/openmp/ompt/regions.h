@@ -28,8 +28,7 @@ void seat_is_taken(Member& member);
 /// as well.
 class RegionCall {
  public:
-  RegionCall(Caller caller, unsigned requested, unsigned flags = invoked_by_runtime | parallel_team)
-      : call_(caller) {
+  RegionCall(Caller caller, unsigned requested, unsigned flags = invoked_by_runtime | parallel_team) : call_(caller) {
     call_.here.thread.next_region = {caller.code, requested, flags};
   }
 

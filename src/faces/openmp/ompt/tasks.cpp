@@ -103,7 +103,8 @@ void task_begins(Member& member, Task& task) {
 
 void task_ends(Member& member, Task& task, TaskStatus status) {
   Record& record = *task.notes.record;
-  if (record.state_before != state_undefined) Here(member).thread.state.store(record.state_before, std::memory_order_relaxed);
+  if (record.state_before != state_undefined)
+    Here(member).thread.state.store(record.state_before, std::memory_order_relaxed);
   if ((record.flags & task_taskwait) != 0)
     task_schedule(&record.data, TaskStatus::taskwait_complete, nullptr);
   else

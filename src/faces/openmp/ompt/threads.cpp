@@ -59,8 +59,7 @@ Thread** threads_of_root(Root& root, unsigned size) {
   for (unsigned number = root.thread_count; number < size; ++number) {
     const bool has_identity = number < root.seats.count;
     root.threads[number] =
-        number == 0 ? nullptr
-                    : make_thread(ThreadKind::worker, has_identity ? root.seats.identities[number] : nullptr);
+        number == 0 ? nullptr : make_thread(ThreadKind::worker, has_identity ? root.seats.identities[number] : nullptr);
   }
   root.thread_count = size;
   return root.threads;

@@ -26,7 +26,8 @@
 #include "faces/openmp/settings.h"
 
 // The program's, or that of a library that it is linked against or that was preloaded.
-extern "C" [[gnu::weak, gnu::visibility("default")]] weft::openmp::ompt::StartToolResult* ompt_start_tool(unsigned, const char*);
+extern "C" [[gnu::weak, gnu::visibility("default")]] weft::openmp::ompt::StartToolResult* ompt_start_tool(unsigned,
+                                                                                                          const char*);
 
 namespace weft::openmp::ompt {
 
@@ -73,9 +74,8 @@ bool is_of_a_runtime(StartTool start) {
 }
 
 StartTool in_address_space() {
-  StartTool start = ompt_start_tool != nullptr
-                        ? ompt_start_tool
-                        : reinterpret_cast<StartTool>(dlsym(RTLD_DEFAULT, start_tool_name));
+  StartTool start =
+      ompt_start_tool != nullptr ? ompt_start_tool : reinterpret_cast<StartTool>(dlsym(RTLD_DEFAULT, start_tool_name));
   return start != nullptr && is_of_a_runtime(start) ? nullptr : start;
 }
 
@@ -119,7 +119,8 @@ StartToolResult* start_from_libraries(InitLog& log) {
   if (copy == nullptr) base::panic("no memory for OMP_TOOL_LIBRARIES");
   StartToolResult* result = nullptr;
   char* rest = nullptr;
-  for (char* path = strtok_r(copy, ":", &rest); path != nullptr && result == nullptr; path = strtok_r(nullptr, ":", &rest))
+  for (char* path = strtok_r(copy, ":", &rest); path != nullptr && result == nullptr;
+       path = strtok_r(nullptr, ":", &rest))
     result = start_from_library(log, path);
   free(copy);
   return result;

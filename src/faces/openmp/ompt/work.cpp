@@ -161,8 +161,7 @@ int control_tool(Caller caller, std::uint64_t command, std::uint64_t modifier, v
   const Call call(caller);
   if (!tool_is_active()) return no_tool;
   using ControlTool = int (*)(std::uint64_t, std::uint64_t, void*, Code);
-  const auto callback =
-      reinterpret_cast<ControlTool>(callbacks[control_tool_number].load(std::memory_order_acquire));
+  const auto callback = reinterpret_cast<ControlTool>(callbacks[control_tool_number].load(std::memory_order_acquire));
   return callback != nullptr ? callback(command, modifier, argument, caller.code) : no_callback;
 }
 
