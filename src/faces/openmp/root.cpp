@@ -7,6 +7,7 @@
 #include "core/identities.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/ompt/regions.h"
+#include "faces/openmp/ompt/threads.h"
 #include "faces/openmp/settings.h"
 
 namespace weft::openmp {
@@ -104,6 +105,7 @@ void forked(core::Worker& self, const core::Worker& before) {
   if (!was_root || cache == nullptr || cache->root == nullptr) return;
   cache_of(self).root = cache->root;
   cache->root->seats = Seats{};  // their lenders were not forked
+  if (ompt::watched) ompt::forget_threads(*cache->root);
 }
 
 }  // namespace weft::openmp

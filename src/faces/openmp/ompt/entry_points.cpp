@@ -35,8 +35,14 @@ Thread* known_thread() {
   return task != nullptr ? task->thread : nullptr;
 }
 
-// The team outside, as a tool sees them: a team of a league stands in the league's region.
-const Member* member_outside(const Member& member) { return member.team->master.parent; }
+// The member whose team is outside of that of `member`, as a tool sees them: the initial thread of a team at level 0
+// within another is the same to it as the member around.
+const Member* member_outside(const Member& member) {
+  const ImplicitRecord* same = implicit_of(member);
+  const Member* outside = member.team->master.parent;
+  while (outside != nullptr && implicit_of(*outside) == same) outside = outside->team->master.parent;
+  return outside;
+}
 
 // ---------------------------------------------------------------- states and callbacks
 

@@ -93,7 +93,7 @@ void run_member(void* argument) {
 
 void tell_parallel_begin(Team& team, Region& region, unsigned requested) {
   Member& opener = *team.master.parent;
-  Record& task = *record_of(*opener.task);
+  Record& task = Here(opener).task;
   core::Unit& unit = *core::this_worker()->current;
   become_member(unit, opener);  // the region does not exist yet
   parallel_begin(&task.data, &task.frame, &region.data, requested, region.flags, region.code);
@@ -119,10 +119,12 @@ void root_appears(Team& team) {
 
 void region_opens(Team& team) {
   Member& opener = *team.master.parent;
-  Thread& thread = *static_cast<ImplicitRecord*>(record_of(opener.implicit))->thread;
+  Thread& thread = Here(opener).thread;
   const NextRegion stated = thread.next_region;
   thread.next_region = {};
-  const unsigned requested = stated.requested != 0 ? stated.requested : static_cast<unsigned>(icv_of(opener).nthreads);
+  unsigned requested = stated.requested;
+  if (requested == 0)
+    requested = (stated.flags & parallel_league) != 0 ? team.size : static_cast<unsigned>(icv_of(opener).nthreads);
   Region& region = *make_region(stated, team.size);
   region.function = team.function;
   region.argument = team.data;
@@ -144,11 +146,12 @@ void close_watched_region() {
   Thread& thread = *task.thread;
   set_exit_frame(task, nullptr);
   end_member(master, region, task, region.code);
-  const Member& opener = *master.parent;
+  Member& opener = *master.parent;
   complete_region();
   thread.state.store(region.state_before, std::memory_order_relaxed);
-  if (region.keeps_frame) record_of(*opener.task)->frame.enter.pointer = nullptr;
-  parallel_end(&region.data, &record_of(*opener.task)->data, region.flags, region.code);
+  Record& around = Here(opener).task;
+  if (region.keeps_frame) around.frame.enter.pointer = nullptr;
+  parallel_end(&region.data, &around.data, region.flags, region.code);
   free_region(region);
 }
 

@@ -136,6 +136,14 @@ void end_threads_of_root(core::Worker& worker, Root& root) {
   root.thread_count = 0;
 }
 
+void forget_threads(Root& root) {
+  lock.unlock();
+  pool = nullptr;
+  known = nullptr;
+  root.threads = nullptr;
+  root.thread_count = 0;
+}
+
 void end_all_threads() {
   core::Worker* worker = core::this_worker();
   if (worker == nullptr) return;

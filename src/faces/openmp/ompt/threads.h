@@ -24,6 +24,9 @@ void end_threads_of_root(core::Worker& worker, Root& root);
 
 /// One of them.
 void end_thread(core::Worker& worker, Thread& thread);
+/// In a forked child: threads but the caller's are gone, and so are their identities.
+void forget_threads(Root& root);
+
 /// All that are not in a region.
 void end_all_threads();
 
