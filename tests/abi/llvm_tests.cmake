@@ -103,7 +103,7 @@ if(abi_has_clang)
   endforeach()
   # Programs that are here anyway, watched.
   foreach(name atomic barrier critical depend_kinds detach doacross lock loop_dynamic loop_static ordered parallel_nested
-          parallel_wide reduction sections single teams task_basic task_depend task_final task_many task_order task_recursion
+          parallel_wide reduction sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion
           task_reduction taskgroup taskloop)
     foreach(pair 8_2 8_8)
       string(REPLACE "_" ";" numbers ${pair})

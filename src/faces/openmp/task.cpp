@@ -275,11 +275,6 @@ void run_those_put_off(Member& member) {
   if (alone && member.team->level == 0) run_those_put_off(member);
 }
 
-// Where a tool watches, in place of run_in_place().
-bool is_run_at_once(const Member& member, const Event* event) {
-  return member.task->final_ || (member.team->size == 1 && event == nullptr);
-}
-
 bool must_run_at_once(const Member& member, const Task& task) {
   return member.team->level == 0 && task.depth <= most_nested;
 }
@@ -367,7 +362,7 @@ void create_watched(Member& member, const TaskRequest& request, void (*prepare)(
   Task& task = make_task(member, request);
   copy_data(member, task, request);
   if (prepare != nullptr) prepare(task.data, context);
-  const bool deferrable = request.deferrable && !is_run_at_once(member, request.event);
+  const bool deferrable = request.deferrable && !ompt::runs_at_once(member, request.event);
   ompt::task_is_created(member, task, request.size, request.depend, deferrable, request.is_taskwait);
   submit(member, task, request.depend, deferrable);
 }
@@ -482,7 +477,7 @@ void submit_task(Member& member, Task& task, const DependenceList* depend, bool 
 
 void submit_watched_task(Member& member, Task& task, std::size_t data_size, const DependenceList* depend,
                          bool deferrable) {
-  deferrable = deferrable && !is_run_at_once(member, task.event);
+  deferrable = deferrable && !ompt::runs_at_once(member, task.event);
   ompt::task_is_created(member, task, data_size, depend, deferrable, false);
   submit(member, task, depend, deferrable);
 }

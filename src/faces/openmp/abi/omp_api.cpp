@@ -190,8 +190,10 @@ WEFT_EXPORT int omp_target_memcpy_rect(void* to, const void* from, std::size_t e
 WEFT_EXPORT int omp_target_memcpy_async(void* to, const void* from, std::size_t size, std::size_t to_offset,
                                         std::size_t from_offset, int to_device, int from_device, int count,
                                         const DependenceObject* objects) {
-  return copy_between_devices_later(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
-                                    size, to_device, from_device, list_of_objects(count, objects));
+  return ompt::from_program(WEFT_CALLER, [&] {
+    return copy_between_devices_later(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
+                                      size, to_device, from_device, list_of_objects(count, objects));
+  });
 }
 WEFT_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element_size, int dimensions,
                                              const std::size_t* volume, const std::size_t* to_offsets,
@@ -200,8 +202,10 @@ WEFT_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::si
                                              const DependenceObject* objects) {
   if (to == nullptr && from == nullptr) return INT_MAX;
   const RectangleCopy copy{element_size, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes};
-  return copy_rectangle_later(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device,
-                              list_of_objects(count, objects));
+  return ompt::from_program(WEFT_CALLER, [&] {
+    return copy_rectangle_later(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device,
+                                list_of_objects(count, objects));
+  });
 }
 
 // Those above that no table gives their names to have them in LLVM's version too.

@@ -26,7 +26,10 @@ Member* known_member() {
   return static_cast<Member*>(details(*worker->current).face);
 }
 
-ImplicitRecord* implicit_of(const Member& member) { return static_cast<ImplicitRecord*>(record_of(member.implicit)); }
+ImplicitRecord* implicit_of(const Member& member) {
+  const Record* record = record_of(member.implicit);
+  return record != nullptr ? record->implicit : nullptr;
+}
 
 Thread* known_thread() {
   if (Thread* ending = thread_that_ends(); ending != nullptr) return ending;
@@ -192,7 +195,7 @@ int get_task_info(int level, int* flags, Data** task_data, Frame** frame, Data**
   const Member* member = known_member();
   Record* record = member != nullptr && member->task != nullptr ? record_of(*member->task) : nullptr;
   while (record != nullptr && level-- != 0) {
-    if (record != record_of(member->implicit)) {
+    if (record->below != nullptr) {
       record = record->below;
       continue;
     }

@@ -11,6 +11,7 @@ struct Nobody {
   Region region;
   ImplicitRecord task;
   Nobody() {
+    task.implicit = &task;
     task.thread = &thread;
     task.region = &region;
   }
@@ -20,7 +21,7 @@ Nobody nobody;
 
 ImplicitRecord& implicit_record(const Member& member) {
   Record* record = record_of(member.implicit);
-  return record != nullptr ? *static_cast<ImplicitRecord*>(record) : nobody.task;
+  return record != nullptr ? *record->implicit : nobody.task;
 }
 
 Record& task_record(const Member& member) {

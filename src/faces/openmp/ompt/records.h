@@ -46,12 +46,14 @@ struct Thread {
 };
 
 struct Region;
+struct ImplicitRecord;
 
 /// Of a task.
 struct Record {
   Data data;
   Frame frame = {{}, {}, frame_of_runtime | frame_is_cfa, frame_of_runtime | frame_is_cfa};
   int flags = 0;
+  ImplicitRecord* implicit = nullptr;  // of the member that executes it; nullptr: not begun
   Region* region = nullptr;            // its team's
   Record* below = nullptr;             // explicit: the one that was interrupted for it
   int state_before = state_undefined;  // explicit, and begun: the thread's
@@ -88,6 +90,7 @@ struct Region {
   ImplicitRecord* tasks = nullptr;       // by number
   WorkKind combined = WorkKind::none;    // the worksharing construct that the region consists of
   bool has_own_threads = false;          // taken from the pool
+  bool defers = false;                   // of one member, which has tasks that are run later
   bool keeps_frame = false;              // the frame of the task that opened it is to be taken back
   Seats seats;                           // then: their identities
   int state_before = state_work_serial;  // of the thread that opened it

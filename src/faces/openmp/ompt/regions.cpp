@@ -47,6 +47,7 @@ void free_region(Region& region) {
 
 ImplicitRecord& seat(Region& region, Member& member) {
   ImplicitRecord& task = region.tasks[member.number];
+  task.implicit = &task;
   task.region = &region;
   task.index = member.number;
   task.thread = region.threads[member.number];
@@ -63,7 +64,7 @@ void tell_begin(Region& region, ImplicitRecord& task) {
 
 void end_member(Member& member, Region& region, ImplicitRecord& task, const void* code) {
   end_of_single(task);
-  if (region.size > 1) {
+  if (region.size > 1 || region.defers) {
     const SyncKind kind = is_league(region) ? SyncKind::barrier_teams : SyncKind::barrier_implicit_parallel;
     wait_at_end(member, kind, code);
   }

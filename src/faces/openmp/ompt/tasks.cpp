@@ -52,6 +52,14 @@ void release(Record& record) {
   if (record.users.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(&record);
 }
 
+bool runs_at_once(const Member& member, const openmp::Event* event) {
+  if (member.task->final_) return true;
+  if (member.team->size != 1) return false;
+  Region& region = *member.team->watched;
+  if (event != nullptr) region.defers = true;
+  return !region.defers;
+}
+
 void next_task_is_chunk(Member& member, std::uint64_t start, std::uint64_t iterations) {
   const Here here(member);
   here.implicit.next_chunk = {start, iterations};
@@ -90,6 +98,7 @@ void task_begins(Member& member, Task& task) {
   const Here here(member);
   Record& record = *task.notes.record;
   if ((record.flags & task_taskwait) != 0) return;
+  record.implicit = &here.implicit;
   record.below = &here.task;
   record.state_before = here.thread.state.exchange(state_work_parallel, std::memory_order_relaxed);
   const TaskStatus status = here.implicit.yields ? TaskStatus::yield : TaskStatus::switched;

@@ -15,6 +15,10 @@ namespace weft::openmp::ompt {
 void next_task_is_chunk(Member& member, std::uint64_t start, std::uint64_t iterations);
 void taskloop_changes(Member& member, Endpoint endpoint, std::uint64_t trips);
 
+/// Whether a task that the member creates is run then and there: within a final one, and by a lone member, unless it
+/// has come upon one that may end later (with an event), which others may wait for.
+bool runs_at_once(const Member& member, const openmp::Event* event);
+
 /// The task is about to be submitted.
 void task_is_created(Member& member, Task& task, std::size_t data_size, const DependenceList* depend, bool deferrable,
                      bool is_taskwait);
