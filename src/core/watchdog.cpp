@@ -36,7 +36,8 @@ constexpr unsigned most_watched = 2048;
 std::uint64_t points_seen[most_watched];
 std::uint64_t cpu_time_seen[most_watched];
 
-bool enabled = false;
+std::atomic<bool> enabled = false;
+std::atomic<bool> forbidden = false;
 std::atomic<unsigned> blocked_seen{0};
 
 // Where it has interrupted the program last, in turn.
@@ -227,8 +228,14 @@ void wake_watchdog() {
 }
 
 void enable_watchdog(bool possible) {
-  enabled = possible;
+  enabled = possible && !forbidden.load(std::memory_order_relaxed);
   watchdog_rests.store(enabled, std::memory_order_relaxed);
+}
+
+void disable_watchdog() {
+  forbidden.store(true, std::memory_order_relaxed);
+  enabled.store(false, std::memory_order_relaxed);
+  watchdog_rests.store(false, std::memory_order_relaxed);
 }
 
 void reset_watchdog() {

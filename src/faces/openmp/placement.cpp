@@ -8,13 +8,14 @@
 //
 // Rejected: binding the KLT anew for every member that anybody starts or resumes. An empty region of 2
 // members took more than a millisecond: the CPU that the KLT was moved to had another one spinning on it, and the
-// kernel was in no hurry to change them. And to let each worker claim members of its own place first, and others if there are
-// none: an idle worker is quicker than the one that wakes up, so members ran in the place of others.
+// kernel was in no hurry to change them. And to let each worker claim members of its own place first, and others if
+// there are none: an idle worker is quicker than the one that wakes up, so members ran in the place of others.
 #include "faces/openmp/placement.h"
 
 #include "core/scheduler.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/global_icv.h"
+#include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -24,6 +25,7 @@
 namespace weft::openmp {
 
 constinit bool attends_regions = false;
+static bool attends_members = false;
 
 namespace {
 
@@ -144,7 +146,15 @@ void push_proc_bind(unsigned policy) {
   if (places.in_use()) cache_of(core::worker_here()).proc_bind_clause = static_cast<ProcBind>(policy);
 }
 
+void attend_as_settings_say() {
+  attends_members = places.in_use() || global_icv.display_affinity;
+  attends_regions = attends_members || ompt::watched;
+  settings.attends_tasks = settings.cancellation || ompt::watched;
+}
+
 void attend_region(Team& team) {
+  if (ompt::watched) ompt::region_opens(team);
+  if (!attends_members) return;
   if (places.in_use()) place_team(team, cache_of(core::worker_here()));
   if (!must_display(team)) return;
   team.displayed_function = team.function;
@@ -155,6 +165,7 @@ void attend_region(Team& team) {
 }
 
 void attend_initial_team(Team& team) {
+  if (ompt::watched) ompt::initial_team_opens(team);
   if (!places.in_use()) return;
   const Member* parent = team.master.parent;
   const MemberPlace at = parent != nullptr ? place_of(*parent) : MemberPlace{places.initial, 0, places.count};

@@ -10,7 +10,7 @@
 namespace weft::core {
 struct Unit;
 struct Worker;
-}
+}  // namespace weft::core
 
 namespace weft::openmp {
 
@@ -35,8 +35,10 @@ struct MemberPlace {
 MemberPlace place_in(const Placement& placement, unsigned size, unsigned number);
 MemberPlace place_of(const Member& member);
 
-/// There are places, or something is to be displayed; set when the library is loaded.
+/// There are places, or something is to be displayed, or there may be a tool; set when the library is loaded.
 extern bool attends_regions;
+/// Sets it, and what else says whether the rare paths are taken.
+void attend_as_settings_say();
 
 /// What a proc_bind clause says of the region that the calling thread opens next.
 void push_proc_bind(unsigned policy);
@@ -46,7 +48,8 @@ void attend_region(Team& team);
 /// A team at level 0 begins.
 void attend_initial_team(Team& team);
 
-/// Binds the calling worker's KLT to the place of the member that the unit is, and that it goes on with. There are places.
+/// Binds the calling worker's KLT to the place of the member that the unit is, and that it goes on with. There are
+/// places.
 void bind_to_place(core::Worker& worker, core::Unit& unit);
 
 }  // namespace weft::openmp

@@ -29,6 +29,8 @@
 #include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "faces/openmp/nthreads_list.h"
+#include "faces/openmp/ompt/regions.h"
+#include "faces/openmp/ompt/sanitized_program.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -266,6 +268,23 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
   if (finished != 0) members_done(team, finished_first, finished);
 }
 
+// A member on a stack that is not the worker's.
+[[gnu::noinline]] void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) {
+  core::Unit* below = worker.current;
+  core::Event event;
+  {
+    core::SchedulerFrame frame(worker);
+    core::Stack* stack = ompt::stack_for(team, number);
+    MemberFrame& member = seat_member(team, number, stack, false);
+    member.unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
+    event = run_member(worker, member, stack);
+    if (event != core::Event::returned) core::settle(worker, member.unit, event);
+    core::install_home(worker);
+  }
+  if (event == core::Event::returned) members_done(team, number, 1);
+  reinstall(worker, below);
+}
+
 // Claims and runs members until there are none left, or the worker has something better to do.
 void take_members(core::Worker& worker, Team& team, bool all) {
   constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
@@ -274,7 +293,11 @@ void take_members(core::Worker& worker, Team& team, bool all) {
     const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
     const unsigned long long before = arch::ticks();
-    run_members(worker, team, run);
+    if (ompt::watched && team.own_stacks) [[unlikely]] {
+      for (unsigned index = 0; index < run.count; ++index) run_member_on_its_stack(worker, team, run.first + index);
+    } else {
+      run_members(worker, team, run);
+    }
     if (!all && core::has_local_work(worker)) return;
     if (arch::ticks() - before > short_ticks * run.count) {
       most = 1;
@@ -294,6 +317,7 @@ void help(core::Worker& worker, Team& team, unsigned number) {
   {
     core::SchedulerFrame frame(worker);
     MemberFrame& member = seat_member(team, number, stack, true);
+    if (ompt::watched) ompt::seat_is_taken(member.member);
     event = run_member(worker, member, stack);
     if (event != core::Event::returned)
       core::settle(worker, member.unit, event);
@@ -607,6 +631,13 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
 }  // namespace
 
 void close_region() {
+  if (ompt::watched) [[unlikely]]
+    ompt::close_watched_region();
+  else
+    complete_region();
+}
+
+void complete_region() {
   Member& master = this_member();
   Team& team = *master.team;
   const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
