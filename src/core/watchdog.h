@@ -20,8 +20,8 @@
 namespace weft::core {
 
 extern std::atomic<bool> watchdog_rests;
-/// Whether it interrupts workers that are stuck; else it only stands in for those whose KLT sleeps, and serves preemption
-/// by time (core/preempt.h).
+/// Whether it interrupts workers that are stuck; else it only stands in for those whose KLT sleeps, and serves
+/// preemption by time (core/preempt.h).
 extern std::atomic<bool> watchdog_interrupts;
 void wake_watchdog();
 

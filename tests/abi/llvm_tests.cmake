@@ -103,8 +103,9 @@ if(abi_has_clang)
   endforeach()
   # Programs that are here anyway, watched.
   foreach(name atomic barrier critical depend_kinds detach doacross lock loop_dynamic loop_static ordered parallel_nested
-          parallel_wide reduction sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion
-          task_reduction taskgroup taskloop)
+          parallel_wide pause reduction sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion
+          task_reduction taskgroup taskloop
+          threadprivate_common_f threadprivate_teams)
     foreach(pair 8_2 8_8)
       string(REPLACE "_" ";" numbers ${pair})
       list(GET numbers 0 threads)
@@ -117,6 +118,12 @@ if(abi_has_clang)
           COMMAND ${abi_clang_folder}/${name}_O2 ENV ${environment})
       endif()
     endforeach()
+  endforeach()
+  abi_register(abi.ompt.watched.collapse 60 COMMAND ${abi_clang_folder}/collapse_O2
+    ENV OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+  foreach(name parallel_nested task_basic)
+    abi_register(abi.ompt.watched.${name}.places 60 COMMAND abi_${name}_O2
+      ENV OMP_NUM_THREADS=8 OMP_PLACES=threads OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
   endforeach()
   if(EXISTS "${WEFT_STOCK_LIBOMP}/libarcher.so")
     abi_clang_program(ompt_race ${WEFT_CLANG} ompt_race.c -O1 -g -fsanitize=thread -DRACE)

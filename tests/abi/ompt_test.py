@@ -88,6 +88,7 @@ def archer(race: str, clean: str, library: str) -> None:
         if found.returncode == 0 or "WARNING: ThreadSanitizer: data race" not in found.stderr:
             sys.exit(f"{workers} workers: the race is not found: {found.stderr!r}")
         expect(f"{workers} workers, clean", run(clean, WEFT_NUM_WORKERS=workers, **options), r"^fine\n$", r"^$")
+    expect("places, clean", run(clean, OMP_PLACES="threads", **options), r"^fine\n$", r"^$")
 
 
 CASES = {"events": events, "settings": settings, "archer": archer}

@@ -545,7 +545,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
     if (team->standing == Standing::outermost) {
       team->seats = seats_for(worker, size);
       worker.active.store(true, std::memory_order_relaxed);
-    } else if (outer.standing == Standing::initial) {
+    } else if (outer.standing == Standing::initial && !ompt::watched) {
       team->seats = seats_within(worker, outer, size);
     }
     team->pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
@@ -578,6 +578,10 @@ void push_members(Team& team) {
   core::Pool* pool = nullptr;
   for (unsigned number = 1; number < team.size; ++number) {
     core::Unit& unit = seat_member_in(frames + number, team, number, false).unit;
+    if (ompt::watched && team.own_stacks) {
+      unit.stack = ompt::stack_for(team, number);
+      unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
+    }
     core::Pool* before = pool;
     pool = unit.pool.load(std::memory_order_relaxed);
     pool->push(&unit);

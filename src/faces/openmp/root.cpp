@@ -79,6 +79,7 @@ Seats* seats_within(core::Worker& worker, Team& initial, unsigned size) {
 }
 
 void leave_seats(core::Worker& worker, Team& initial) {
+  if (initial.watched_threads != nullptr) ompt::give_kept_threads_back(initial);
   Seats* seats = initial.own_seats;
   if (seats == nullptr) return;
   initial.own_seats = nullptr;
@@ -103,6 +104,7 @@ bool release_tasks(Team& team) {
 void end_seats(core::Worker& worker) {
   Root* root = cache_of(worker).root;
   if (root == nullptr) return;
+  if (ompt::watched) ompt::end_threads_of_root(worker, *root);
   for (unsigned number = 1; number < root->seats.count; ++number)
     if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
       core::end_identity(worker, identity);

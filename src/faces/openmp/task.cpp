@@ -173,7 +173,7 @@ void go_back_to(Member& member, Task* before) { member.task = before->moved_to =
 [[gnu::noinline]] void construct_data(Member& member, Task& task, const TaskRequest& request) {
   task.must_run = true;
   if (ompt::watched) task.notes.record = nullptr;  // a tool has not been told of it yet
-  Task* creator = member.task;  // the copies are made in the data environment of the new task
+  Task* creator = member.task;                     // the copies are made in the data environment of the new task
   member.task = &task;
   request.copy(task.data, request.data);
   go_back_to(member, creator);

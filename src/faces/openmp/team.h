@@ -24,8 +24,9 @@ namespace weft::openmp {
 struct Seats;
 
 namespace ompt {
+struct KeptThreads;
 struct Region;
-}
+}  // namespace ompt
 
 /// Where a team stands among those that enclose it.
 enum class Standing : std::uint8_t {
@@ -62,11 +63,12 @@ struct Team {
   unsigned placed_room = 0;
   void (*displayed_function)(void*) = nullptr;  // of one whose members' affinity is displayed
   void* displayed_data = nullptr;
-  Seats* own_seats = nullptr;          // of an initial one: of the regions that it opens
+  Seats* own_seats = nullptr;  // of an initial one: of the regions that it opens
   // Only where there is a tool.
-  ompt::Region* watched = nullptr;     // what it is told of
-  bool own_stacks = false;             // members run on stacks of their threads (ompt/sanitized_program.h)
-  std::atomic<int> threads_in_use{0};  // besides the initial one; counted only under a thread limit
+  ompt::Region* watched = nullptr;               // what it is told of
+  ompt::KeptThreads* watched_threads = nullptr;  // of an initial one: of the regions that it opens
+  bool own_stacks = false;                       // members run on stacks of their threads (ompt/sanitized_program.h)
+  std::atomic<int> threads_in_use{0};            // besides the initial one; counted only under a thread limit
 
   // Written by all members.
   alignas(base::cache_line) std::atomic<std::uint64_t> pending{0};  // see Pending

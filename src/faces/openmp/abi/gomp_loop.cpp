@@ -136,14 +136,14 @@ LOOPS_BY_RUNTIME(DEFINE_BY_RUNTIME)
 DEFINE_GENERAL(start, false)
 DEFINE_GENERAL(ordered_start, true)
 
-#define DEFINE_PARALLEL(name, schedule, any_order)                                                               \
-  WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first,  \
-                                             long last, long step, long chunk, unsigned flags) {                 \
-    note_proc_bind(flags);                                                                                       \
-    const Loop loop = scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, false, any_order);    \
-    if (ompt::watched) [[unlikely]]                                                                              \
-      return run_watched_with_loop(WEFT_CALLER, function, data, threads, loop);                                  \
-    run_with_loop(function, data, threads, loop);                                                                \
+#define DEFINE_PARALLEL(name, schedule, any_order)                                                              \
+  WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first, \
+                                             long last, long step, long chunk, unsigned flags) {                \
+    note_proc_bind(flags);                                                                                      \
+    const Loop loop = scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, false, any_order);   \
+    if (ompt::watched) [[unlikely]]                                                                             \
+      return run_watched_with_loop(WEFT_CALLER, function, data, threads, loop);                                 \
+    run_with_loop(function, data, threads, loop);                                                               \
   }
 DEFINE_PARALLEL(static, static_, false)
 DEFINE_PARALLEL(dynamic, dynamic, false)

@@ -78,6 +78,12 @@ struct ImplicitRecord : Record {
   DispatchChunk next_chunk{};
 };
 
+/// Threads from the pool, by number, that an initial team keeps for the regions that it opens; and their identities.
+struct KeptThreads {
+  Thread** threads = nullptr;
+  Seats seats;
+};
+
 /// A parallel region, or a league.
 struct Region {
   Data data;
@@ -86,13 +92,12 @@ struct Region {
   unsigned size = 1;
   void (*function)(void*) = nullptr;
   void* argument = nullptr;
-  Thread** threads = nullptr;
+  Thread** threads = nullptr;            // by number, the opener's first
   ImplicitRecord* tasks = nullptr;       // by number
   WorkKind combined = WorkKind::none;    // the worksharing construct that the region consists of
-  bool has_own_threads = false;          // taken from the pool
   bool defers = false;                   // of one member, which has tasks that are run later
   bool keeps_frame = false;              // the frame of the task that opened it is to be taken back
-  Seats seats;                           // then: their identities
+  KeptThreads own;                       // of an inner region: its threads
   int state_before = state_work_serial;  // of the thread that opened it
 };
 

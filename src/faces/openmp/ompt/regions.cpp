@@ -177,7 +177,6 @@ void root_ends(core::Worker& worker, Root& root) {
   if (root.team.watched == nullptr) return;
   end_initial_task(root.team);
   end_thread(worker, *root.team.watched->threads[0]);
-  end_threads_of_root(worker, root);
 }
 
 void end_initial_task_here() {

@@ -65,6 +65,39 @@ Thread** threads_of_root(Root& root, unsigned size) {
   return root.threads;
 }
 
+// As many as `size` with the master's, which is not among them.
+void take_more(KeptThreads& kept, unsigned size) {
+  if (kept.seats.count >= size) return;
+  kept.threads = grown(kept.threads, size);
+  kept.seats.identities = grown(kept.seats.identities, size);
+  for (unsigned number = kept.seats.count; number < size; ++number) {
+    kept.threads[number] = number == 0 ? nullptr : take_from_pool();
+    kept.seats.identities[number] = number == 0 ? nullptr : kept.threads[number]->identity;
+  }
+  kept.seats.count = size;
+}
+
+void give_all_back(const KeptThreads& kept) {
+  {
+    core::SpinGuard guard(lock);
+    for (unsigned number = kept.seats.count; number-- > 1;) {
+      kept.threads[number]->next = pool;
+      pool = kept.threads[number];
+    }
+  }
+  std::free(kept.seats.identities);
+  std::free(kept.threads);
+}
+
+KeptThreads& threads_kept_by(Team& initial) {
+  if (initial.watched_threads == nullptr) {
+    void* memory = std::malloc(sizeof(KeptThreads));
+    if (memory == nullptr) base::panic("no memory for what a tool is told of a team");
+    initial.watched_threads = new (memory) KeptThreads;
+  }
+  return *initial.watched_threads;
+}
+
 Root& this_root() { return *cache_of(*core::this_worker()).root; }
 
 [[gnu::noinline]] void tell_end(Thread& thread) {
@@ -80,36 +113,31 @@ Thread* thread_that_ends() { return ending; }
 Thread& thread_of_root() { return *make_thread(ThreadKind::initial, nullptr); }
 
 void take_threads(Region& region, Team& team, Thread& opener) {
-  if (team.size == 1) {
-    region.threads = grown<Thread*>(nullptr, 1);
-  } else if (team.standing == Standing::outermost) {
-    Thread** threads = threads_of_root(this_root(), team.size);
-    region.threads = grown<Thread*>(nullptr, team.size);
-    for (unsigned number = 1; number < team.size; ++number) region.threads[number] = threads[number];
-  } else {
-    region.has_own_threads = true;
-    region.threads = grown<Thread*>(nullptr, team.size);
-    region.seats.identities = grown<os::Identity*>(nullptr, team.size);
-    region.seats.count = team.size;
-    for (unsigned number = 1; number < team.size; ++number) {
-      region.threads[number] = take_from_pool();
-      region.seats.identities[number] = region.threads[number]->identity;
-    }
-    team.seats = core::identities_enabled ? &region.seats : nullptr;
-  }
+  region.threads = grown<Thread*>(nullptr, team.size);
   region.threads[0] = &opener;
+  if (team.size == 1) return;
+  Thread** threads;
+  if (team.standing == Standing::outermost) {
+    threads = threads_of_root(this_root(), team.size);
+  } else {
+    Team& outer = *team.master.parent->team;
+    KeptThreads& kept = outer.standing == Standing::initial ? threads_kept_by(outer) : region.own;
+    take_more(kept, team.size);
+    threads = kept.threads;
+    team.seats = core::identities_enabled ? &kept.seats : nullptr;
+  }
+  for (unsigned number = 1; number < team.size; ++number) region.threads[number] = threads[number];
 }
 
 void give_threads_back(Region& region) {
-  if (region.has_own_threads) {
-    core::SpinGuard guard(lock);
-    for (unsigned number = region.size; number-- > 1;) {
-      region.threads[number]->next = pool;
-      pool = region.threads[number];
-    }
-  }
-  std::free(region.seats.identities);
+  give_all_back(region.own);
   std::free(region.threads);
+}
+
+void give_kept_threads_back(Team& initial) {
+  give_all_back(*initial.watched_threads);
+  std::free(initial.watched_threads);
+  initial.watched_threads = nullptr;
 }
 
 void begin_as(Thread& thread) {

@@ -19,7 +19,10 @@ void begin_as(Thread& thread);
 /// The thread that is being ended by the caller, on its behalf; nullptr: none.
 Thread* thread_that_ends();
 
-/// A root ends, and with it the threads of its outermost teams, whose identities are still there.
+/// Those that an initial team has kept for the regions that it opens; it ends.
+void give_kept_threads_back(Team& initial);
+
+/// The threads of the root's outermost teams end; their identities are still there.
 void end_threads_of_root(core::Worker& worker, Root& root);
 
 /// One of them.
