@@ -3,6 +3,7 @@
 #include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/watchdog.h"
+#include "faces/openmp/blocks.h"
 #include "faces/openmp/ompt/records.h"
 
 // Of ThreadSanitizer's runtime; nullptr in a process without it.
@@ -21,6 +22,7 @@ void adapt_to_sanitized_program() {
   if (!program_is_thread_sanitized()) return;
   stacks_belong_to_threads = true;
   core::disable_watchdog();
+  keep_no_blocks();
 }
 
 bool members_have_stacks() { return stacks_belong_to_threads; }

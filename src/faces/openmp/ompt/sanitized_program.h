@@ -3,6 +3,7 @@
 //
 //   - A member runs on a stack that belongs to its thread: memory that one thread after the other used, with nothing
 //     between that orders them, would be a race to it.
+//   - Nor are blocks kept for tasks (blocks.h): that memory is freed, and taken again, is said by malloc and free.
 //   - Members are not interrupted (core/watchdog.h): they may be inside of ThreadSanitizer's runtime, with its locks
 //     held.
 #pragma once
