@@ -269,7 +269,7 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
 }
 
 // A member on a stack that is not the worker's.
-[[gnu::noinline]] void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) {
+void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) {
   core::Unit* below = worker.current;
   core::Event event;
   {
@@ -285,19 +285,27 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
   reinstall(worker, below);
 }
 
+// take_members() for a team of such members.
+[[gnu::noinline]] void take_members_on_their_stacks(core::Worker& worker, Team& team, bool all) {
+  for (;;) {
+    const core::Share::Run run = team.share.claim(1, worker.lends_within.load(std::memory_order_relaxed));
+    if (run.count == 0) return;
+    run_member_on_its_stack(worker, team, run.first);
+    if (!all && core::has_local_work(worker)) return;
+  }
+}
+
 // Claims and runs members until there are none left, or the worker has something better to do.
 void take_members(core::Worker& worker, Team& team, bool all) {
+  if (ompt::watched && team.own_stacks) [[unlikely]]
+    return take_members_on_their_stacks(worker, team, all);
   constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
   unsigned most = 1;
   for (;;) {
     const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
     const unsigned long long before = arch::ticks();
-    if (ompt::watched && team.own_stacks) [[unlikely]] {
-      for (unsigned index = 0; index < run.count; ++index) run_member_on_its_stack(worker, team, run.first + index);
-    } else {
-      run_members(worker, team, run);
-    }
+    run_members(worker, team, run);
     if (!all && core::has_local_work(worker)) return;
     if (arch::ticks() - before > short_ticks * run.count) {
       most = 1;
