@@ -39,7 +39,8 @@ unsigned long sleeps_seen[most_watched];
 std::uint64_t last_look = 0;
 std::uint64_t since_last_look = 0;
 
-bool enabled = false;
+std::atomic<bool> enabled = false;
+std::atomic<bool> forbidden = false;
 std::atomic<unsigned> blocked_seen{0};
 
 // Where it has interrupted the program last, in turn.
@@ -243,8 +244,14 @@ void wake_watchdog() {
 }
 
 void enable_watchdog(bool possible) {
-  enabled = possible;
+  enabled = possible && !forbidden.load(std::memory_order_relaxed);
   watchdog_rests.store(enabled, std::memory_order_relaxed);
+}
+
+void disable_watchdog() {
+  forbidden.store(true, std::memory_order_relaxed);
+  enabled.store(false, std::memory_order_relaxed);
+  watchdog_rests.store(false, std::memory_order_relaxed);
 }
 
 void reset_watchdog() {

@@ -57,6 +57,9 @@ void enable_watchdog(bool possible);
 /// From the handler of that signal, on the KLT that the watchdog has interrupted: what runs there may be left now.
 void give_way_to_watchdog();
 
+/// Nobody is interrupted any more: the program has something in it that must not be left in its midst.
+void disable_watchdog();
+
 /// In a forked child.
 void reset_watchdog();
 

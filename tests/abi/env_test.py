@@ -173,9 +173,6 @@ BAD = {
 
 # What this version does not use is named, unless it says that there is nothing to do.
 NOT_USED = {
-    "OMP_TOOL": {"enabled": 1, "disabled": 0, "": 0},
-    "OMP_TOOL_LIBRARIES": {"/no/such/library.so": 1, "": 0},
-    "OMP_TOOL_VERBOSE_INIT": {"stderr": 1, "disabled": 0},
     "OMP_DEBUG": {"enabled": 1, "disabled": 0},
 }
 

@@ -15,6 +15,7 @@ typedef struct {
 } level;
 
 int32_t __kmpc_for_collapsed_init(void*, int32_t, level*, level*, int32_t, int32_t*);
+void __kmpc_for_static_fini(void*, int32_t);
 uint64_t __kmpc_process_loop_nest_rectang(void*, int32_t, level*, int32_t);
 void __kmpc_calc_original_ivs_rectang(void*, uint64_t, const level*, uint64_t*, int32_t);
 int32_t __kmpc_global_thread_num(void*);
@@ -68,6 +69,7 @@ static void check_nest(const level* nest) {
       parts += 1;
       CHECK_EQ(last, to == in_whole - 1);
     }
+    __kmpc_for_static_fini(&here, __kmpc_global_thread_num(&here));
     lasts += last == 1;
   }
   for (int n = 0; n < in_whole; ++n) CHECK_EQ(taken[n], 1);

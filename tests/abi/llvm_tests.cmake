@@ -83,3 +83,52 @@ if(abi_has_clang)
   abi_register(abi.mixed.rpath 60 COMMAND abi_mixed_rpath
     ENV LD_PRELOAD=${WEFT_DROPIN_DIR}/libgomp.so.1 MIXED_IDLE=1 WEFT_NUM_WORKERS=2)
 endif()
+
+# Tools: one that checks what it is told, in programs of both compilers; and LLVM's own for ThreadSanitizer. The header
+# of the interface comes with clang.
+if(abi_has_clang)
+  add_library(abi_ompt_witness SHARED ompt_witness.c)
+  target_compile_options(abi_ompt_witness PRIVATE -O1 -g -Wall -Wextra -idirafter ${WEFT_STOCK_LIBOMP}/clang/19/include)
+  set_target_properties(abi_ompt_witness PROPERTIES C_STANDARD 11)
+  abi_program(abi_ompt_events -O2 ompt_events.c)
+  abi_clang_program(ompt_events ${WEFT_CLANG} ompt_events.c -O2)
+  foreach(pair gcc=$<TARGET_FILE:abi_ompt_events> clang=${abi_clang_folder}/ompt_events)
+    string(REPLACE "=" ";" pair "${pair}")
+    list(GET pair 0 compiler)
+    list(GET pair 1 program)
+    foreach(case events settings)
+      abi_register(abi.ompt.${case}.${compiler} 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py ${case}
+        ${program} $<TARGET_FILE:abi_ompt_witness>)
+    endforeach()
+  endforeach()
+  # Programs that are here anyway, watched.
+  foreach(name atomic barrier critical depend_kinds detach doacross lock loop_dynamic loop_static ordered parallel_nested
+          parallel_wide pause reduction sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion
+          task_reduction taskgroup taskloop
+          threadprivate_common_f threadprivate_teams)
+    foreach(pair 8_2 8_8)
+      string(REPLACE "_" ";" numbers ${pair})
+      list(GET numbers 0 threads)
+      list(GET numbers 1 workers)
+      set(environment OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers}
+        OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+      abi_register(abi.ompt.watched.${name}.t${threads}w${workers} 60 COMMAND abi_${name}_O2 ENV ${environment})
+      if(name IN_LIST abi_clang_both)
+        abi_register(abi.ompt.watched.clang.${name}.t${threads}w${workers} 60
+          COMMAND ${abi_clang_folder}/${name}_O2 ENV ${environment})
+      endif()
+    endforeach()
+  endforeach()
+  abi_register(abi.ompt.watched.collapse 60 COMMAND ${abi_clang_folder}/collapse_O2
+    ENV OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+  foreach(name parallel_nested task_basic)
+    abi_register(abi.ompt.watched.${name}.places 60 COMMAND abi_${name}_O2
+      ENV OMP_NUM_THREADS=8 OMP_PLACES=threads OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+  endforeach()
+  if(EXISTS "${WEFT_STOCK_LIBOMP}/libarcher.so")
+    abi_clang_program(ompt_race ${WEFT_CLANG} ompt_race.c -O1 -g -fsanitize=thread -DRACE)
+    abi_clang_program(ompt_clean ${WEFT_CLANG} ompt_race.c -O1 -g -fsanitize=thread)
+    abi_register(abi.ompt.archer 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py archer
+      ${abi_clang_folder}/ompt_race ${abi_clang_folder}/ompt_clean ${WEFT_STOCK_LIBOMP}/libarcher.so)
+  endif()
+endif()

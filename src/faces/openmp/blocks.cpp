@@ -24,7 +24,7 @@ struct alignas(base::cache_line) CommonBlocks {
 constinit CommonBlocks common[BlockCache::classes];
 
 // AddressSanitizer shall see each use of what has been freed.
-constexpr bool keeps_blocks = !core::sanitizer::active;
+constinit std::size_t largest_kept = core::sanitizer::active ? 0 : BlockCache::largest;
 
 [[gnu::noinline]] void* from_system(std::size_t size) {
   void* memory = std::malloc(size);
@@ -86,13 +86,15 @@ void give_batch(CommonBlocks& to, Block* first) {
 
 }  // namespace
 
+void keep_no_blocks() { largest_kept = 0; }
+
 void forget_common_blocks() {
   for (CommonBlocks& each : common) new (&each) CommonBlocks;
 }
 
 void* take_block(std::size_t size) {
   core::Worker* worker = core::this_worker();
-  if (!keeps_blocks || size > BlockCache::largest || worker == nullptr) [[unlikely]]
+  if (size > largest_kept || worker == nullptr) [[unlikely]]
     return from_system(size);
   const unsigned which = class_of_block(size);
   BlockCache& cache = cache_of(*worker).blocks;
@@ -107,7 +109,7 @@ void* take_block(std::size_t size) {
 
 void give_block(void* memory, std::size_t size) {
   core::Worker* worker = core::this_worker();
-  if (!keeps_blocks || size > BlockCache::largest || worker == nullptr) [[unlikely]]
+  if (size > largest_kept || worker == nullptr) [[unlikely]]
     return std::free(memory);
   const unsigned which = class_of_block(size);
   BlockCache& cache = cache_of(*worker).blocks;

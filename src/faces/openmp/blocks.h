@@ -39,6 +39,9 @@ void* take_block(std::size_t size);
 /// Gives it back; the same size. Any thread.
 void give_block(void* memory, std::size_t size);
 
+/// From here on each block comes from the system and goes back to it; before the first is taken.
+void keep_no_blocks();
+
 /// In a forked child: others may have held the lock of the common list.
 void forget_common_blocks();
 

@@ -175,8 +175,11 @@ void share_out(const LoopLevel* levels, unsigned count, unsigned number, unsigne
   const std::uint64_t each = all / size;
   const std::uint64_t longer = all % size;
   const std::uint64_t own = each + (number < longer ? 1 : 0);
-  if (own == 0) return;
   const std::uint64_t first = each * number + (number < longer ? number : longer);
+  part.first = first;
+  part.count = own;
+  part.all = all;
+  if (own == 0) return;
   part.any = true;
   part.last = first + own == all;
   nest.find(first, part.from);

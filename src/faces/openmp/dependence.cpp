@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/panic.h"
 #include "core/spinlock.h"
+#include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -41,6 +42,7 @@ Edge* closed() { return reinterpret_cast<Edge*>(std::uintptr_t{1}); }
 void let_go(Dependences* object) {
   if (object->users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (object->mutexes != nullptr) std::free(object->mutexes);
+  if (object->record != nullptr) ompt::release(*object->record);
   std::free(object);
 }
 
@@ -71,6 +73,7 @@ void add_edge(Dependences& before, Task& after) {
   if (before.task == &after) return;
   Edge* head = before.successors.load(std::memory_order_acquire);
   if (head == closed()) return;
+  if (before.record != nullptr) ompt::task_comes_before(before.record, after.dependences->record);
   Edge* edge = make<Edge>(&after, nullptr);
   after.dependences->unresolved.add();
   while (head != closed()) {
@@ -221,6 +224,8 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
   Dependences& own = *(task.dependences = new (memory) Dependences);
   own.task = &task;
   own.deferred = deferred;
+  if (ompt::watched) [[unlikely]]
+    own.record = ompt::hold(task);
   if (table.all_memory != nullptr) [[unlikely]]
     depend_on_all(table.all_memory, task);
   bool everything = false;

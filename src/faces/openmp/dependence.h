@@ -40,6 +40,10 @@ struct DependenceList {
   Dependence (*get)(const void* source, std::size_t index);
 };
 
+namespace ompt {
+struct Record;
+}
+
 struct Edge {
   Task* successor;
   Edge* next;
@@ -68,6 +72,7 @@ struct Dependences {
   unsigned mutex_count = 0;
   unsigned mutexes_held = 0;
   bool deferred = true;
+  ompt::Record* record = nullptr;  // for a tool, which may be told of the task after its end
   unsigned link_count = 0;
   Link* new_link() { return reinterpret_cast<Link*>(this + 1) + link_count++; }
 };

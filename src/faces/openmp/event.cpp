@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/panic.h"
+#include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
 
@@ -22,6 +23,7 @@ void fulfil_event(Event* event) {
   Team& team = *event->team;
   const bool discarded = event->task.load(std::memory_order_acquire) == nullptr;
   const bool holds = !discarded && hold_open(team);
+  if (ompt::watched) ompt::event_is_fulfilled(*event);
   if (event->left.drop(team.tasks, 1) == 0) {
     Task* task = event->task.load(std::memory_order_relaxed);
     std::free(event);

@@ -3,8 +3,8 @@
 //
 // `left` counts the two. Who takes it to 0 completes the task and frees the event. Whoever fulfils may be any thread of
 // the process, also one that has never had to do with OpenMP, and the task's team may be one that it does not belong
-// to: it holds the team open meanwhile, which it may since the task is pending. An undeferred task's member does not
-// count its end; it waits until only that is left, and completes the task itself.
+// to: it holds the team open meanwhile, which it may since the task is pending. The member of a task that GCC's code
+// does not defer does not count its end; it waits until only that is left, and completes the task itself.
 //
 // A task that is discarded by cancellation is complete at once and forgets its event, which then lives until it is
 // fulfilled: `task` is taken away before the end is counted.

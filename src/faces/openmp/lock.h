@@ -21,6 +21,8 @@ class NestLock {
   /// How often it is held now; 0: somebody else holds it.
   int try_acquire(const void* self);
   void release();
+  /// For who holds it.
+  int times_held() const { return count_; }
 
  private:
   // Only who holds the lock writes the two below, and only itself can find itself in `owner_`: a

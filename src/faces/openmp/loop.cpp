@@ -4,6 +4,7 @@
 
 #include "base/panic.h"
 #include "faces/openmp/doacross.h"
+#include "faces/openmp/ompt/work.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -61,6 +62,7 @@ void begin_position(Member& member, Workshare& shared, bool ordered) {
   member.loop.chunks_taken = 0;
   member.loop.first = member.loop.last = 0;
   member.loop.ordered = ordered;
+  member.loop.attended = ordered || ompt::watched;
 }
 
 struct Range {
@@ -150,6 +152,8 @@ void enter_loop(Member& member, const Loop& loop, std::size_t memory_size, const
   if (step != nullptr) take_entry_step(member, shared, first, *step);
   if (first) publish_construct(shared);
   begin_position(member, shared, loop.ordered);
+  if (ompt::watched) [[unlikely]]
+    ompt::loop_begins(member, loop);
 }
 
 void prepare_loop(Team& team, const Loop& loop) {
@@ -160,13 +164,16 @@ void prepare_loop(Team& team, const Loop& loop) {
   team.first_construct = 1;
   team.master.constructs = 1;
   begin_position(team.master, shared, loop.ordered);
+  if (ompt::watched) [[unlikely]]
+    ompt::combined_loop_begins(team, loop);
 }
 
-bool next_chunk(Member& member, Chunk* chunk) {
+namespace {
+
+inline bool take_chunk(Member& member, Chunk* chunk) {
   LoopPosition& position = member.loop;
-  Workshare& shared = *position.shared;
-  if (position.ordered && position.first != position.last) pass_turn(member);
-  const Range range = take(shared, member);
+  const Workshare& shared = *position.shared;
+  const Range range = take(*position.shared, member);
   ++position.chunks_taken;
   position.first = range.first;
   position.last = range.last;
@@ -177,7 +184,25 @@ bool next_chunk(Member& member, Chunk* chunk) {
   return true;
 }
 
+[[gnu::noinline]] bool next_attended_chunk(Member& member, Chunk* chunk) {
+  const LoopPosition& position = member.loop;
+  if (position.ordered && position.first != position.last) pass_turn(member);
+  const bool taken = take_chunk(member, chunk);
+  if (ompt::watched && taken) ompt::chunk_is_taken(member, position.first, position.last - position.first);
+  return taken;
+}
+
+}  // namespace
+
+bool next_chunk(Member& member, Chunk* chunk) {
+  if (member.loop.attended) [[unlikely]]
+    return next_attended_chunk(member, chunk);
+  return take_chunk(member, chunk);
+}
+
 void leave_loop(Member& member) {
+  if (ompt::watched) [[unlikely]]
+    ompt::loop_ends(member);
   if (member.loop.ordered && member.loop.first != member.loop.last) pass_turn(member);
   leave_construct(member, *member.loop.shared);
 }

@@ -18,6 +18,8 @@ struct Loop {
   std::uint64_t chunk = 0;  // 0: none given
   bool ordered = false;
   bool nonmonotonic = false;             // dynamic: a member's chunks may come in any order
+  bool is_sections = false;              // over the numbers of sections,
+  unsigned section_count = 0;            // so many
   const Iterations* doacross = nullptr;  // of a loop whose iterations wait for each other (doacross.h)
 };
 

@@ -25,6 +25,7 @@ struct LoopPosition {
   std::uint64_t chunks_taken = 0;     // static schedules
   std::uint64_t first = 0, last = 0;  // the chunk in hand, [first, last)
   bool ordered = false;               // the chunk's turn must be passed on
+  bool attended = false;              // that, or a tool is told of chunks
 };
 
 /// Clauses that the compiler states before the region that they are for: the next one, and no other.

@@ -15,6 +15,7 @@
 #include "core/scheduler.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/global_icv.h"
+#include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -24,6 +25,7 @@
 namespace weft::openmp {
 
 constinit bool attends_regions = false;
+static bool attends_members = false;
 
 namespace {
 
@@ -144,7 +146,15 @@ void push_proc_bind(unsigned policy) {
   if (places.in_use()) cache_of(core::worker_here()).proc_bind_clause = static_cast<ProcBind>(policy);
 }
 
+void attend_as_settings_say() {
+  attends_members = places.in_use() || global_icv.display_affinity;
+  attends_regions = attends_members || ompt::watched;
+  settings.attends_tasks = settings.cancellation || ompt::watched;
+}
+
 void attend_region(Team& team) {
+  if (ompt::watched) ompt::region_opens(team);
+  if (!attends_members) return;
   if (places.in_use()) place_team(team, cache_of(core::worker_here()));
   if (!must_display(team)) return;
   team.displayed_function = team.function;
@@ -155,6 +165,7 @@ void attend_region(Team& team) {
 }
 
 void attend_initial_team(Team& team) {
+  if (ompt::watched) ompt::initial_team_opens(team);
   if (!places.in_use()) return;
   const Member* parent = team.master.parent;
   const MemberPlace at = parent != nullptr ? place_of(*parent) : MemberPlace{places.initial, 0, places.count};

@@ -35,8 +35,10 @@ struct MemberPlace {
 MemberPlace place_in(const Placement& placement, unsigned size, unsigned number);
 MemberPlace place_of(const Member& member);
 
-/// There are places, or something is to be displayed; set when the library is loaded.
+/// There are places, or something is to be displayed, or there may be a tool; set when the library is loaded.
 extern bool attends_regions;
+/// Sets it, and what else says whether the rare paths are taken.
+void attend_as_settings_say();
 
 /// What a proc_bind clause says of the region that the calling thread opens next.
 void push_proc_bind(unsigned policy);

@@ -29,6 +29,8 @@
 #include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "faces/openmp/nthreads_list.h"
+#include "faces/openmp/ompt/regions.h"
+#include "faces/openmp/ompt/sanitized_program.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -266,8 +268,37 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
   if (finished != 0) members_done(team, finished_first, finished);
 }
 
+// A member on a stack that is not the worker's.
+void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) {
+  core::Unit* below = worker.current;
+  core::Event event;
+  {
+    core::SchedulerFrame frame(worker);
+    core::Stack* stack = ompt::stack_for(team, number);
+    MemberFrame& member = seat_member(team, number, stack, false);
+    member.unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
+    event = run_member(worker, member, stack);
+    if (event != core::Event::returned) core::settle(worker, member.unit, event);
+    core::install_home(worker);
+  }
+  if (event == core::Event::returned) members_done(team, number, 1);
+  reinstall(worker, below);
+}
+
+// take_members() for a team of such members.
+[[gnu::noinline]] void take_members_on_their_stacks(core::Worker& worker, Team& team, bool all) {
+  for (;;) {
+    const core::Share::Run run = team.share.claim(1, worker.lends_within.load(std::memory_order_relaxed));
+    if (run.count == 0) return;
+    run_member_on_its_stack(worker, team, run.first);
+    if (!all && core::has_local_work(worker)) return;
+  }
+}
+
 // Claims and runs members until there are none left, or the worker has something better to do.
 void take_members(core::Worker& worker, Team& team, bool all) {
+  if (ompt::watched && team.own_stacks) [[unlikely]]
+    return take_members_on_their_stacks(worker, team, all);
   constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
   unsigned most = 1;
   for (;;) {
@@ -294,6 +325,7 @@ void help(core::Worker& worker, Team& team, unsigned number) {
   {
     core::SchedulerFrame frame(worker);
     MemberFrame& member = seat_member(team, number, stack, true);
+    if (ompt::watched) ompt::seat_is_taken(member.member);
     event = run_member(worker, member, stack);
     if (event != core::Event::returned)
       core::settle(worker, member.unit, event);
@@ -521,7 +553,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
     if (team->standing == Standing::outermost) {
       team->seats = seats_for(worker, size);
       worker.active.store(true, std::memory_order_relaxed);
-    } else if (outer.standing == Standing::initial) {
+    } else if (outer.standing == Standing::initial && !ompt::watched) {
       team->seats = seats_within(worker, outer, size);
     }
     team->pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
@@ -554,6 +586,10 @@ void push_members(Team& team) {
   core::Pool* pool = nullptr;
   for (unsigned number = 1; number < team.size; ++number) {
     core::Unit& unit = seat_member_in(frames + number, team, number, false).unit;
+    if (ompt::watched && team.own_stacks) {
+      unit.stack = ompt::stack_for(team, number);
+      unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
+    }
     core::Pool* before = pool;
     pool = unit.pool.load(std::memory_order_relaxed);
     pool->push(&unit);
@@ -607,6 +643,13 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
 }  // namespace
 
 void close_region() {
+  if (ompt::watched) [[unlikely]]
+    ompt::close_watched_region();
+  else
+    complete_region();
+}
+
+void complete_region() {
   Member& master = this_member();
   Team& team = *master.team;
   const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);

@@ -6,6 +6,8 @@
 #include "base/panic.h"
 #include "core/identities.h"
 #include "faces/openmp/places.h"
+#include "faces/openmp/ompt/regions.h"
+#include "faces/openmp/ompt/threads.h"
 #include "faces/openmp/settings.h"
 
 namespace weft::openmp {
@@ -28,6 +30,7 @@ T* make_aligned(const char* what) {
   member.task = &member.implicit;
   member.implicit.runner.store(&member, std::memory_order_relaxed);
   member.implicit.icv = settings.icv;
+  member.implicit.notes.record = nullptr;
   cache_of(worker).root = root;
   become_member(worker.root_unit, member);
   if (attends_regions) attend_initial_team(team);
@@ -76,6 +79,7 @@ Seats* seats_within(core::Worker& worker, Team& initial, unsigned size) {
 }
 
 void leave_seats(core::Worker& worker, Team& initial) {
+  if (initial.watched_threads != nullptr) ompt::give_kept_threads_back(initial);
   Seats* seats = initial.own_seats;
   if (seats == nullptr) return;
   initial.own_seats = nullptr;
@@ -100,6 +104,7 @@ bool release_tasks(Team& team) {
 void end_seats(core::Worker& worker) {
   Root* root = cache_of(worker).root;
   if (root == nullptr) return;
+  if (ompt::watched) ompt::end_threads_of_root(worker, *root);
   for (unsigned number = 1; number < root->seats.count; ++number)
     if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
       core::end_identity(worker, identity);
@@ -109,6 +114,7 @@ void end_seats(core::Worker& worker) {
 
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
+  if (ompt::watched && cache != nullptr && cache->root != nullptr) ompt::root_ends(worker, *cache->root);
   worker.root_unit.details.face = nullptr;
   worker.root_unit.scope = nullptr;
   if (cache == nullptr || cache->root == nullptr) return;
@@ -132,6 +138,7 @@ void forked(core::Worker& self, const core::Worker& before) {
   if (!was_root || cache == nullptr || cache->root == nullptr) return;
   cache_of(self).root = cache->root;
   cache->root->seats = Seats{};  // their lenders were not forked
+  if (ompt::watched) ompt::forget_threads(*cache->root);
 }
 
 }  // namespace weft::openmp

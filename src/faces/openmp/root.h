@@ -19,6 +19,10 @@ struct Seats {
   os::Identity* identity(unsigned number) const { return identities[number]; }
 };
 
+namespace ompt {
+struct Thread;
+}
+
 inline constexpr unsigned counted_levels = 8;
 
 /// What --report adds up.
@@ -40,6 +44,8 @@ struct Root {
   Team team;
   Seats seats;
   DisplayedTeam displayed;
+  ompt::Thread** threads = nullptr;  // that a tool sees, by number; entry 0 is unused
+  unsigned thread_count = 0;
 };
 
 struct WorkerCache {

@@ -16,6 +16,7 @@
 #include "faces/openmp/hardware_subset.h"
 #include "faces/openmp/kmp_affinity.h"
 #include "faces/openmp/nthreads_list.h"
+#include "faces/openmp/ompt/tool.h"
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/routines.h"
@@ -295,9 +296,8 @@ void read_own_variables() {
 
 /// What can be asked for, but not had in this version.
 void name_what_is_missing() {
-  for (const char* name : {"OMP_TOOL", "OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "OMP_DEBUG"})
-    if (const char* text = getenv(name); text != nullptr && *text != '\0' && strcasecmp(text, "disabled") != 0)
-      base::warn("%s=%s: the interfaces of tools and debuggers are not supported by this version", name, text);
+  if (const char* text = getenv("OMP_DEBUG"); text != nullptr && *text != '\0' && strcasecmp(text, "disabled") != 0)
+    base::warn("OMP_DEBUG=%s: the interface of debuggers is not supported by this version", text);
 }
 
 /// KMP_AFFINITY goes before the others, as in LLVM's runtime.
@@ -413,7 +413,7 @@ void read_settings() {
   name_what_is_missing();
   derive_places();
   tell_places_if_verbose();
-  attends_regions = places.in_use() || global_icv.display_affinity;
+  ompt::look_for_tool();
   // There is no device but the host, so none to fall back from (OpenMP 5.2, section 21.2.7).
   if (global_icv.target_offload == TargetOffload::mandatory && getenv("OMP_DEFAULT_DEVICE") == nullptr)
     settings.icv.default_device = invalid_device;

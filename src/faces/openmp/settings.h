@@ -22,8 +22,9 @@ struct Settings {
   WaitPolicy wait_policy = WaitPolicy::hybrid;
   bool wait_policy_given = false;
   int max_task_priority = 0;
-  bool cancellation = false;  // cancel-var
-  bool display = false;       // OMP_DISPLAY_ENV=true or verbose
+  bool cancellation = false;   // cancel-var
+  bool attends_tasks = false;  // that, or there may be a tool: tasks take the paths that look
+  bool display = false;        // OMP_DISPLAY_ENV=true or verbose
   bool display_verbose = false;
   bool report = false;        // WEFT_REPORT
   bool identities = true;     // WEFT_IDENTITY

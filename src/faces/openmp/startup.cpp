@@ -4,6 +4,7 @@
 #include "core/identities.h"
 #include "core/preempt.h"
 #include "core/runtime.h"
+#include "faces/openmp/ompt/tool.h"
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/kmp_environment.h"
@@ -40,6 +41,7 @@ namespace {
 }
 
 [[gnu::destructor]] void unload() {
+  ompt::finish_tool();
   if (settings.report) print_report();
 }
 

@@ -33,6 +33,8 @@
 #include "faces/openmp/cancel.h"
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/event.h"
+#include "faces/openmp/ompt/sanitized_program.h"
+#include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/task_wait.h"
 
@@ -170,7 +172,8 @@ void go_back_to(Member& member, Task* before) { member.task = before->moved_to =
 
 [[gnu::noinline]] void construct_data(Member& member, Task& task, const TaskRequest& request) {
   task.must_run = true;
-  Task* creator = member.task;  // the copies are made in the data environment of the new task
+  if (ompt::watched) task.notes.record = nullptr;  // a tool has not been told of it yet
+  Task* creator = member.task;                     // the copies are made in the data environment of the new task
   member.task = &task;
   request.copy(task.data, request.data);
   go_back_to(member, creator);
@@ -270,6 +273,27 @@ inline void run_body(Member& member, Task& task, bool looks = true) {
   else
     task.function(task.data);
   go_back_to(member, before);
+}
+
+// A tool is told that the task's body has ended. Nobody else can find the task to be complete yet.
+void tell_end_of_body(Member& member, Task& task) {
+  const bool detached = task.event != nullptr && ompt::body_ends_before_fulfilment(task);
+  ompt::task_ends(member, task, detached ? ompt::TaskStatus::detach : ompt::end_of(member, task));
+}
+
+// run_body() where a tool is told of it.
+[[gnu::noinline]] void run_watched_body(Member& member, Task& task) {
+  ompt::task_begins(member, task);
+  Task* before = member.task;
+  member.task = &task;
+  task.runner.store(&member, std::memory_order_relaxed);
+  const std::size_t wanted = core::runtime.config.stack_size;
+  if (core::stack_left() < wanted / 2 && !ompt::members_have_stacks())
+    core::call_on_segment(wanted, ompt::call_task_body, &task);
+  else
+    ompt::call_task_body(&task);
+  go_back_to(member, before);
+  tell_end_of_body(member, task);
 }
 
 // A copy of a task on the stack, which goes on as that. Nobody else knows of it yet.
@@ -426,13 +450,25 @@ void end_undeferred(Member& member, Task& task) {
   complete_left(member, task);
 }
 
+// The body of an undeferred task, which is completed by its creator.
+[[gnu::noinline]] void run_watched_undeferred(Member& member, Task& task) {
+  ompt::Record& record = *task.notes.record;
+  run_watched_body(member, task);
+  end_undeferred(member, task);
+  ompt::release(record);
+}
+
 // One that is undeferred, or created outside of any region; it has been counted.
 [[gnu::noinline]] void submit_special(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
   const bool ready = depend == nullptr || register_dependences(member, task, *depend, deferrable);
   if (!deferrable) {
     if (!ready) wait_for_counter(member, task.dependences->unresolved, 0);
-    run_body(member, task);
-    end_undeferred(member, task);
+    if (ompt::watched) {
+      run_watched_undeferred(member, task);
+    } else {
+      run_body(member, task);
+      end_undeferred(member, task);
+    }
   } else if (ready) {
     if (must_run_at_once(member, task))
       run_task(member, task);
@@ -442,10 +478,9 @@ void end_undeferred(Member& member, Task& task) {
   if (member.team->level == 0) run_those_put_off(member);
 }
 
-[[gnu::always_inline]] inline void submit(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
+[[gnu::always_inline]] inline void submit_counted(Member& member, Task& task, const DependenceList* depend,
+                                                  bool deferrable) {
   Team& team = *member.team;
-  if (depend == nullptr && task.event == nullptr && (!deferrable || has_plenty(member)) && task.depth <= most_nested)
-    return run_at_once(member, task);
   if (!team.tasks.used.load(std::memory_order_acquire)) [[unlikely]]
     open_pool(team);
   count_created(member, task);
@@ -453,6 +488,12 @@ void end_undeferred(Member& member, Task& task) {
     submit_special(member, task, depend, deferrable);
   else if (depend == nullptr || register_dependences(member, task, *depend, true))
     enqueue(member, task);
+}
+
+[[gnu::always_inline]] inline void submit(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
+  if (depend == nullptr && task.event == nullptr && (!deferrable || has_plenty(member)) && task.depth <= most_nested)
+    return run_at_once(member, task);
+  submit_counted(member, task, depend, deferrable);
 }
 
 [[gnu::noinline]] void create_own(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
@@ -474,10 +515,20 @@ void end_undeferred(Member& member, Task& task) {
   create_own(member, request, prepare, context);
 }
 
-[[gnu::noinline]] void place_unless_cancelled(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
-                                              void* context) {
+// For a tool, every task has a descriptor of its own, is counted, and is run at once only if it was told so.
+void create_watched(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
+  Task& task = make_task(member, request);
+  copy_data(member, task, request);
+  if (prepare != nullptr) prepare(task.data, context);
+  const bool deferrable = request.deferrable && !ompt::runs_at_once(member, request.event);
+  ompt::task_is_created(member, task, request.size, request.depend, deferrable, request.is_taskwait);
+  submit_counted(member, task, request.depend, deferrable);
+}
+
+[[gnu::noinline]] void place_attended(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
+                                      void* context) {
   if (!creates_nothing(member))
-    place(member, request, prepare, context);
+    ompt::watched ? create_watched(member, request, prepare, context) : place(member, request, prepare, context);
   else if (request.event != nullptr)
     forget_event(member, *request.event);
 }
@@ -491,25 +542,60 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
 }
 
 void complete_task(Member& member, Task& task) {
+  ompt::Record* record = ompt::record_of(task);
   finish(*member.team, nullptr, task, true);
   count_completed(member);
+  if (record != nullptr) ompt::release(*record);
 }
 
 void complete_from_elsewhere(Team& team, Task& task) {
+  ompt::Record* record = ompt::record_of(task);
   count_completed_elsewhere(team, finish(team, nullptr, task, true));
+  if (record != nullptr) ompt::release(*record);
 }
 
-void run_task(Member& member, Task& task) {
+namespace {
+
+// The body of a task with an event has ended. Whether the task has too: else it belongs to who fulfils the event.
+bool end_detached(Member& member, Task& task) {
+  leave_to_others(task);
+  if (!end_body_of_detached(member, task)) return false;
+  complete_left(member, task);
+  return true;
+}
+
+// False: it is complete only when its event is fulfilled.
+bool run_unless_discarded(Member& member, Task& task) {
   const bool discarded = is_discarded(member, task);
-  if (!discarded) run_body(member, task);
+  if (discarded && ompt::watched)
+    ompt::task_is_discarded(member, task);
+  else if (!discarded)
+    ompt::watched ? run_watched_body(member, task) : run_body(member, task);
+  if (task.event == nullptr) {
+    complete(member, task);
+    return true;
+  }
+  if (!discarded) return end_detached(member, task);
+  leave_to_others(task);
+  forget_event(member, *task.event);
+  complete_left(member, task);
+  return true;
+}
+
+[[gnu::noinline]] void run_attended_task(Member& member, Task& task) {
+  ompt::Record* record = ompt::record_of(task);
+  if (run_unless_discarded(member, task) && record != nullptr) ompt::release(*record);
+}
+
+}  // namespace
+
+void run_task(Member& member, Task& task) {
+  if (settings.attends_tasks) [[unlikely]]
+    return run_attended_task(member, task);
+  run_body(member, task);
   if (task.event == nullptr) [[likely]]
     return complete(member, task);
-  leave_to_others(task);
-  if (discarded)
-    forget_event(member, *task.event);
-  else if (!end_body_of_detached(member, task))
-    return;
-  complete_left(member, task);
+  end_detached(member, task);
 }
 
 Task& allocate_task(Member& member, const TaskRequest& request) { return make_task(member, request); }
@@ -535,21 +621,51 @@ void begin_undeferred_task(Member& member, Task& task) {
   task.runner.store(&member, std::memory_order_relaxed);
 }
 
+void begin_watched_undeferred_task(Member& member, Task& task, std::size_t data_size) {
+  ompt::task_is_created(member, task, data_size, nullptr, false, false);
+  ompt::task_begins(member, task);
+  begin_undeferred_task(member, task);
+}
+
+namespace {
+
+// What has to end before the creator goes on is the body alone. False: the task goes on until its event is fulfilled.
+inline bool end_begun(Member& member, Task& task) {
+  if (task.event != nullptr) [[unlikely]]
+    return end_detached(member, task);
+  end_at_once(member, task);
+  return true;
+}
+
+[[gnu::noinline]] void end_watched_begun(Member& member, Task& task) {
+  ompt::Record* record = ompt::record_of(task);
+  if (record != nullptr) tell_end_of_body(member, task);
+  if (end_begun(member, task) && record != nullptr) ompt::release(*record);
+}
+
+}  // namespace
+
 void end_undeferred_task(Member& member, Task& task) {
   member.task = task.parent;
-  if (task.event == nullptr)
-    end_at_once(member, task);
-  else
-    end_undeferred(member, task);
+  if (ompt::watched) [[unlikely]]
+    return end_watched_begun(member, task);
+  end_begun(member, task);
 }
 
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
   submit(member, task, depend, deferrable);
 }
 
+void submit_watched_task(Member& member, Task& task, std::size_t data_size, const DependenceList* depend,
+                         bool deferrable) {
+  deferrable = deferrable && !ompt::runs_at_once(member, task.event);
+  ompt::task_is_created(member, task, data_size, depend, deferrable, false);
+  submit_counted(member, task, depend, deferrable);
+}
+
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {
-  if (settings.cancellation) [[unlikely]]
-    place_unless_cancelled(member, request, prepare, context);
+  if (settings.attends_tasks) [[unlikely]]
+    place_attended(member, request, prepare, context);
   else
     place(member, request, prepare, context);
 }
@@ -562,10 +678,11 @@ void wait_for_children(Member& member) {
 }
 
 void wait_for_dependences(Member& member, const DependenceList& depend, bool waits) {
-  if (!member.team->tasks.used.load(std::memory_order_acquire)) return;
+  if (!member.team->tasks.used.load(std::memory_order_acquire) && !ompt::watched) return;
   TaskRequest nothing{[](void*) {}, nullptr, nullptr, 0, 1};
   nothing.depend = &depend;
   nothing.deferrable = !waits;
+  nothing.is_taskwait = true;
   create_task(member, nothing);
 }
 

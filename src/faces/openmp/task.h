@@ -114,6 +114,16 @@ class Family {
   bool awaits_descriptors_;  // while the bit is set
 };
 
+namespace ompt {
+struct Record;
+}
+
+/// What a tool is told of a task. Set, and looked at, only where there is a tool (ompt/watched.h).
+struct TaskNotes {
+  ompt::Record* record;
+  TaskNotes() {}  // NOLINT: costs nothing
+};
+
 struct Taskgroup {
   TaskCounter count;  // tasks of the group that are not complete
   Taskgroup* outer = nullptr;
@@ -149,6 +159,7 @@ struct Task {
   bool tied = true;
   bool on_stack = false;  // and may have to move before it has children that outlive it
   bool must_run = false;  // even if cancelled: its data has been constructed, and its function destroys that
+  TaskNotes notes = {};
 };
 
 /// What a task is created with; `data` is copied.
@@ -164,6 +175,7 @@ struct TaskRequest {
   bool deferrable = true;  // the if clause
   bool final_ = false;
   bool tied = true;
+  bool is_taskwait = false;  // there is nothing to run: taskwait with depend
 };
 
 /// Creates an explicit task of the calling member; runs it at once where it is undeferred.
@@ -176,6 +188,9 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
 /// not looked at by the first, and only the last two by the second.
 Task& allocate_task(Member& member, const TaskRequest& request);
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable);
+/// The second where a tool is told of it (ompt/watched.h): the data's size besides.
+void submit_watched_task(Member& member, Task& task, std::size_t data_size, const DependenceList* depend,
+                         bool deferrable);
 /// What can be said of a task between the two.
 void set_priority(Task& task, int priority);
 void attach_event(Task& task, Event* event);
@@ -183,6 +198,7 @@ void attach_event(Task& task, Event* event);
 void discard_task(Task& task);
 /// The second, where the compiler's code runs the task's body between these two.
 void begin_undeferred_task(Member& member, Task& task);
+void begin_watched_undeferred_task(Member& member, Task& task, std::size_t data_size);
 void end_undeferred_task(Member& member, Task& task);
 
 /// The task, which somebody else than its member found to be complete: an event was fulfilled. The caller holds the

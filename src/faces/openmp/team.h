@@ -23,6 +23,11 @@ namespace weft::openmp {
 
 struct Seats;
 
+namespace ompt {
+struct KeptThreads;
+struct Region;
+}  // namespace ompt
+
 /// Where a team stands among those that enclose it.
 enum class Standing : std::uint8_t {
   root,       // a thread of the program alone, in or outside regions of size 1
@@ -58,8 +63,12 @@ struct Team {
   unsigned placed_room = 0;
   void (*displayed_function)(void*) = nullptr;  // of one whose members' affinity is displayed
   void* displayed_data = nullptr;
-  Seats* own_seats = nullptr;          // of an initial one: of the regions that it opens
-  std::atomic<int> threads_in_use{0};  // besides the initial one; counted only under a thread limit
+  Seats* own_seats = nullptr;  // of an initial one: of the regions that it opens
+  // Only where there is a tool.
+  ompt::Region* watched = nullptr;               // what it is told of
+  ompt::KeptThreads* watched_threads = nullptr;  // of an initial one: of the regions that it opens
+  bool own_stacks = false;                       // members run on stacks of their threads (ompt/sanitized_program.h)
+  std::atomic<int> threads_in_use{0};            // besides the initial one; counted only under a thread limit
 
   // Written by all members.
   alignas(base::cache_line) std::atomic<std::uint64_t> pending{0};  // see Pending
@@ -100,6 +109,9 @@ void start_members(Team& team);
 
 /// Member 0 is done: completes the region and goes back to the member that opened it.
 void close_region();
+
+/// What close_region() does but for what a tool is told of.
+void complete_region();
 
 /// The calling thread goes on as the only thread of a team at level 0, with these ICVs.
 Team& open_initial_team(const Icv& icv);

@@ -2,6 +2,8 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/cancel.h"
 #include "faces/openmp/loop.h"
+#include "faces/openmp/ompt/sync.h"
+#include "faces/openmp/ompt/work.h"
 
 namespace weft::openmp {
 namespace {
@@ -13,9 +15,17 @@ Cancellable region_of(int kinds) {
   return (kinds & gcc_taskgroup) != 0 ? Cancellable::taskgroup : Cancellable::parallel;
 }
 
-bool end_worksharing() {
+int flag_of(int kinds) {
+  if ((kinds & gcc_loop) != 0) return ompt::cancel_loop;
+  if ((kinds & gcc_sections) != 0) return ompt::cancel_sections;
+  return (kinds & gcc_taskgroup) != 0 ? ompt::cancel_taskgroup : ompt::cancel_parallel;
+}
+
+inline bool end_worksharing(ompt::Caller caller) {
   Member& member = this_member();
   leave_loop(member);
+  if (ompt::watched) [[unlikely]]
+    return ompt::synchronise(caller, ompt::SyncKind::barrier_implicit_workshare, cancellable_barrier);
   return cancellable_barrier(member);
 }
 
@@ -24,12 +34,22 @@ bool end_worksharing() {
 
 using namespace weft::openmp;
 
-WEFT_EXPORT bool GOMP_cancel(int kinds, bool wanted) {
-  Member& member = this_member();
-  return wanted ? cancel(member, region_of(kinds)) : cancellation_point(member, region_of(kinds));
+WEFT_EXPORT bool GOMP_cancellation_point(int kinds) {
+  if (ompt::watched) [[unlikely]]
+    return ompt::watched_cancellation_point(WEFT_CALLER, region_of(kinds), flag_of(kinds));
+  return cancellation_point(this_member(), region_of(kinds));
 }
-WEFT_EXPORT bool GOMP_cancellation_point(int kinds) { return cancellation_point(this_member(), region_of(kinds)); }
+WEFT_EXPORT bool GOMP_cancel(int kinds, bool wanted) {
+  if (!wanted) return GOMP_cancellation_point(kinds);
+  if (ompt::watched) [[unlikely]]
+    return ompt::watched_cancel(WEFT_CALLER, region_of(kinds), flag_of(kinds));
+  return cancel(this_member(), region_of(kinds));
+}
 
-WEFT_EXPORT bool GOMP_barrier_cancel() { return cancellable_barrier(this_member()); }
-WEFT_EXPORT bool GOMP_loop_end_cancel() { return end_worksharing(); }
-WEFT_EXPORT bool GOMP_sections_end_cancel() { return end_worksharing(); }
+WEFT_EXPORT bool GOMP_barrier_cancel() {
+  if (ompt::watched) [[unlikely]]
+    return ompt::synchronise(WEFT_CALLER, ompt::SyncKind::barrier_explicit, cancellable_barrier);
+  return cancellable_barrier(this_member());
+}
+WEFT_EXPORT bool GOMP_loop_end_cancel() { return end_worksharing(WEFT_CALLER); }
+WEFT_EXPORT bool GOMP_sections_end_cancel() { return end_worksharing(WEFT_CALLER); }

@@ -3,6 +3,9 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/gomp_flags.h"
 #include "faces/openmp/abi/gomp_loop.h"
+#include "faces/openmp/ompt/mutexes.h"
+#include "faces/openmp/ompt/regions.h"
+#include "faces/openmp/ompt/sync.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -57,6 +60,14 @@ void run_with_loop(void (*function)(void*), void* data, unsigned threads, const 
   close_region();
 }
 
+[[gnu::noinline, gnu::cold]] void run_watched_with_loop(ompt::Caller caller, void (*function)(void*), void* data,
+                                                        unsigned threads, const Loop& loop) {
+  const ompt::RegionCall call(caller, threads);
+  open_with_loop(function, data, threads, loop);
+  ompt::call_body(function, data);
+  close_region();
+}
+
 }  // namespace
 }  // namespace weft::openmp
 
@@ -84,11 +95,13 @@ using namespace weft::openmp;
 
 #define DEFINE_WITH_CHUNK(name, schedule, ordered, any_order)                                                       \
   WEFT_EXPORT bool GOMP_loop_##name##_start(long first, long last, long step, long chunk, long* start, long* end) { \
+    ompt::note_caller(WEFT_CALLER);                                                                                 \
     return begin(scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, ordered, any_order), start,   \
                  end);                                                                                              \
   }                                                                                                                 \
   WEFT_EXPORT bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull last, Ull step, Ull chunk, Ull* start,      \
                                                 Ull* end) {                                                         \
+    ompt::note_caller(WEFT_CALLER);                                                                                 \
     Loop loop = scheduled(unsigned_loop(up, first, last, step), Schedule::schedule, 0, ordered, any_order);         \
     loop.chunk = chunk;                                                                                             \
     return begin(loop, start, end);                                                                                 \
@@ -98,9 +111,11 @@ LOOPS_WITH_CHUNK(DEFINE_WITH_CHUNK)
 
 #define DEFINE_BY_RUNTIME(name, ordered)                                                                        \
   WEFT_EXPORT bool GOMP_loop_##name##_start(long first, long last, long step, long* start, long* end) {         \
+    ompt::note_caller(WEFT_CALLER);                                                                             \
     return begin(by_runtime(signed_loop(first, last, step), ordered), start, end);                              \
   }                                                                                                             \
   WEFT_EXPORT bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull last, Ull step, Ull* start, Ull* end) { \
+    ompt::note_caller(WEFT_CALLER);                                                                             \
     return begin(by_runtime(unsigned_loop(up, first, last, step), ordered), start, end);                        \
   }                                                                                                             \
   DEFINE_NEXT(name)
@@ -109,10 +124,12 @@ LOOPS_BY_RUNTIME(DEFINE_BY_RUNTIME)
 #define DEFINE_GENERAL(name, ordered)                                                                                 \
   WEFT_EXPORT bool GOMP_loop_##name(long first, long last, long step, long schedule, long chunk, long* start,         \
                                     long* end, std::uintptr_t* reductions, void** memory) {                           \
+    ompt::note_caller(WEFT_CALLER);                                                                                   \
     return begin_general(signed_loop(first, last, step), schedule, chunk, ordered, start, end, reductions, memory);   \
   }                                                                                                                   \
   WEFT_EXPORT bool GOMP_loop_ull_##name(bool up, Ull first, Ull last, Ull step, long schedule, Ull chunk, Ull* start, \
                                         Ull* end, std::uintptr_t* reductions, void** memory) {                        \
+    ompt::note_caller(WEFT_CALLER);                                                                                   \
     return begin_general(unsigned_loop(up, first, last, step), schedule, static_cast<long>(chunk), ordered, start,    \
                          end, reductions, memory);                                                                    \
   }
@@ -123,8 +140,10 @@ DEFINE_GENERAL(ordered_start, true)
   WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first, \
                                              long last, long step, long chunk, unsigned flags) {                \
     note_proc_bind(flags);                                                                                      \
-    run_with_loop(function, data, threads,                                                                      \
-                  scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, false, any_order));      \
+    const Loop loop = scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, false, any_order);   \
+    if (ompt::watched) [[unlikely]]                                                                             \
+      return run_watched_with_loop(WEFT_CALLER, function, data, threads, loop);                                 \
+    run_with_loop(function, data, threads, loop);                                                               \
   }
 DEFINE_PARALLEL(static, static_, false)
 DEFINE_PARALLEL(dynamic, dynamic, false)
@@ -136,17 +155,24 @@ DEFINE_PARALLEL(nonmonotonic_guided, guided, true)
   WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first, \
                                              long last, long step, unsigned flags) {                            \
     note_proc_bind(flags);                                                                                      \
-    run_with_loop(function, data, threads, by_runtime(signed_loop(first, last, step)));                         \
+    const Loop loop = by_runtime(signed_loop(first, last, step));                                               \
+    if (ompt::watched) [[unlikely]]                                                                             \
+      return run_watched_with_loop(WEFT_CALLER, function, data, threads, loop);                                 \
+    run_with_loop(function, data, threads, loop);                                                               \
   }
 DEFINE_PARALLEL_RUNTIME(runtime)
 DEFINE_PARALLEL_RUNTIME(nonmonotonic_runtime)
 DEFINE_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
 
 // As compilers before GCC 4.9 emitted it: the caller runs the master's part, then GOMP_parallel_end.
-#define DEFINE_PARALLEL_START(name, schedule)                                                                      \
-  WEFT_EXPORT void GOMP_parallel_loop_##name##_start(void (*function)(void*), void* data, unsigned threads,        \
-                                                     long first, long last, long step, long chunk) {               \
-    open_with_loop(function, data, threads, scheduled(signed_loop(first, last, step), Schedule::schedule, chunk)); \
+#define DEFINE_PARALLEL_START(name, schedule)                                                               \
+  WEFT_EXPORT void GOMP_parallel_loop_##name##_start(void (*function)(void*), void* data, unsigned threads, \
+                                                     long first, long last, long step, long chunk) {        \
+    const Loop loop = scheduled(signed_loop(first, last, step), Schedule::schedule, chunk);                 \
+    const auto open = [&] { open_with_loop(function, data, threads, loop); };                               \
+    if (ompt::watched) [[unlikely]]                                                                         \
+      return ompt::open_watched_region(WEFT_CALLER, threads, __builtin_frame_address(0), open);             \
+    open();                                                                                                 \
   }
 DEFINE_PARALLEL_START(static, static_)
 DEFINE_PARALLEL_START(dynamic, dynamic)
@@ -154,7 +180,10 @@ DEFINE_PARALLEL_START(guided, guided)
 
 WEFT_EXPORT void GOMP_parallel_loop_runtime_start(void (*function)(void*), void* data, unsigned threads, long first,
                                                   long last, long step) {
-  open_with_loop(function, data, threads, by_runtime(signed_loop(first, last, step)));
+  const auto open = [&] { open_with_loop(function, data, threads, by_runtime(signed_loop(first, last, step))); };
+  if (ompt::watched) [[unlikely]]
+    return ompt::open_watched_region(WEFT_CALLER, threads, __builtin_frame_address(0), open);
+  open();
 }
 
 WEFT_EXPORT void GOMP_loop_end_nowait() { leave_loop(this_member()); }
@@ -162,8 +191,19 @@ WEFT_EXPORT void GOMP_loop_end_nowait() { leave_loop(this_member()); }
 WEFT_EXPORT void GOMP_loop_end() {
   Member& member = this_member();
   leave_loop(member);
+  if (ompt::watched) [[unlikely]]
+    return ompt::synchronise(WEFT_CALLER, ompt::SyncKind::barrier_implicit_workshare, team_barrier);
   team_barrier(member);
 }
 
-WEFT_EXPORT void GOMP_ordered_start() { begin_ordered(this_member()); }
-WEFT_EXPORT void GOMP_ordered_end() {}  // the turn is passed with the chunk
+WEFT_EXPORT void GOMP_ordered_start() {
+  Member& member = this_member();
+  if (ompt::watched) [[unlikely]]
+    return ompt::begin_ordered(WEFT_CALLER, member);
+  begin_ordered(member);
+}
+// The turn is passed with the chunk.
+WEFT_EXPORT void GOMP_ordered_end() {
+  if (ompt::watched) [[unlikely]]
+    ompt::end_ordered(WEFT_CALLER, this_member());
+}

@@ -9,6 +9,7 @@
 #include "base/panic.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/task_reduction.h"
 #include "faces/openmp/team.h"
 
@@ -63,6 +64,24 @@ void register_reductions_without_tasks(Member& member, std::uintptr_t* data) {
   make_sets(member.team->size, data, nullptr, nullptr, member);
 }
 
+namespace {
+
+template <class Call>
+inline unsigned run_with_reductions(Call call, void (*function)(void*), void* data, unsigned threads) {
+  const unsigned size = resolve_size(this_member(), threads, 0);
+  Taskgroup group;
+  make_sets(size, *static_cast<std::uintptr_t**>(data), nullptr, &group, this_member());
+  Team& team = prepare_region(size, function, data);
+  team.group = &group;
+  team.master.implicit.group = &group;
+  start_members(team);
+  call(function, data);
+  close_region();
+  return size;
+}
+
+}  // namespace
+
 EntryStep reductions_of_worksharing(std::uintptr_t* data) { return {enter_worksharing, data}; }
 
 }  // namespace weft::openmp
@@ -104,16 +123,11 @@ WEFT_EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
 /// A parallel region with reduction(task, ...): the implicit tasks are in a taskgroup, whose description the program's
 /// data begins with. Its copies are added up after the region.
 WEFT_EXPORT unsigned GOMP_parallel_reductions(void (*function)(void*), void* data, unsigned threads, unsigned) {
-  const unsigned size = resolve_size(this_member(), threads, 0);
-  Taskgroup group;
-  make_sets(size, *static_cast<std::uintptr_t**>(data), nullptr, &group, this_member());
-  Team& team = prepare_region(size, function, data);
-  team.group = &group;
-  team.master.implicit.group = &group;
-  start_members(team);
-  function(data);
-  close_region();
-  return size;
+  if (ompt::watched) [[unlikely]] {
+    const ompt::RegionCall call(WEFT_CALLER, threads);
+    return run_with_reductions(ompt::call_body, function, data, threads);
+  }
+  return run_with_reductions([](void (*body)(void*), void* argument) { body(argument); }, function, data, threads);
 }
 
 /// A scope with task reductions; its end is a barrier and the unregistering above.

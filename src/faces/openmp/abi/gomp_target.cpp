@@ -5,6 +5,7 @@
 
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/gomp_depend.h"
+#include "faces/openmp/ompt/records.h"
 #include "faces/openmp/target.h"
 
 namespace weft::openmp {
@@ -85,10 +86,12 @@ WEFT_EXPORT void GOMP_target_ext(int device, void (*body)(void*), std::size_t co
   const Kinds of{sizes, kinds};
   const TargetRegion region{body, addresses, count, next_firstprivate, &of, thread_limit_of(arguments)};
   const Depend after(depend);
-  if ((flags & flag_nowait) != 0)
-    create_target_task(region, after.list());
-  else
-    run_target(region, after.list());
+  ompt::from_program(WEFT_CALLER, [&] {
+    if ((flags & flag_nowait) != 0)
+      create_target_task(region, after.list());
+    else
+      run_target(region, after.list());
+  });
 }
 
 WEFT_EXPORT void GOMP_target_data_ext(int device, std::size_t, void**, std::size_t*, unsigned short*) { check(device); }
@@ -98,13 +101,13 @@ WEFT_EXPORT void GOMP_target_end_data() {}
 WEFT_EXPORT void GOMP_target_update_ext(int device, std::size_t, void**, std::size_t*, unsigned short*, unsigned flags,
                                         void** depend) {
   check(device);
-  move_data(Depend(depend).list(), (flags & flag_nowait) != 0);
+  ompt::from_program(WEFT_CALLER, [&] { move_data(Depend(depend).list(), (flags & flag_nowait) != 0); });
 }
 
 WEFT_EXPORT void GOMP_target_enter_exit_data(int device, std::size_t, void**, std::size_t*, unsigned short*,
                                              unsigned flags, void** depend) {
   check(device);
-  move_data(Depend(depend).list(), (flags & flag_nowait) != 0);
+  ompt::from_program(WEFT_CALLER, [&] { move_data(Depend(depend).list(), (flags & flag_nowait) != 0); });
 }
 
 // As compilers before GCC 6 emitted them.

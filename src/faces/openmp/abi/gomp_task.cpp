@@ -6,6 +6,8 @@
 #include "faces/openmp/abi/gomp_depend.h"
 #include "faces/openmp/abi/gomp_reduction.h"
 #include "faces/openmp/event.h"
+#include "faces/openmp/ompt/sync.h"
+#include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/task.h"
 #include "faces/openmp/taskloop.h"
 #include "faces/openmp/team.h"
@@ -53,18 +55,22 @@ void create_taskloop(TaskRequest request, unsigned flags, unsigned long number, 
   const bool strict = (flags & flag_strict) != 0;
   const Deal dealt = deal(trips, number, (flags & flag_grainsize) != 0, strict, member.team->size);
   request.deferrable = (flags & flag_if) != 0;
-  if (grouped) begin_taskgroup(member);
+  if (grouped) ompt::open_group(member);
   if (reduces) register_reductions(member, reductions);
+  if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::begin, trips);
   std::uint64_t first = 0;
   for (std::uint64_t task = 0; task < dealt.tasks; ++task) {
     const std::uint64_t wanted = dealt.each + (task < dealt.longer ? 1 : 0);
     const std::uint64_t last = trips - first < wanted ? trips : first + wanted;
     T bounds[2] = {static_cast<T>(begin + first * static_cast<std::uint64_t>(step)),
                    last == trips ? end : static_cast<T>(begin + last * static_cast<std::uint64_t>(step))};
+    if (ompt::watched) [[unlikely]]
+      ompt::next_task_is_chunk(member, begin + first * static_cast<std::uint64_t>(step), last - first);
     create_task(member, request, set_bounds<T>, bounds);
     first = last;
   }
-  if (grouped) end_taskgroup(member);
+  if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::end, trips);
+  if (grouped) ompt::close_group(member);
 }
 
 TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
@@ -89,6 +95,12 @@ TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*,
   create_task(member, request);
 }
 
+[[gnu::noinline, gnu::cold]] void create_watched(ompt::Caller caller, TaskRequest& request, unsigned flags,
+                                                 void** depend, void* detach) {
+  const ompt::Call call(caller);
+  create_with_clauses(request, flags, depend, detach);
+}
+
 }  // namespace
 }  // namespace weft::openmp
 
@@ -98,6 +110,8 @@ WEFT_EXPORT void GOMP_task(void (*function)(void*), void* data, void (*copy)(voi
                            bool deferrable, unsigned flags, void** depend, int priority, void* detach) {
   TaskRequest request = request_for(function, data, copy, size, alignment, flags, priority);
   request.deferrable = deferrable;
+  if (ompt::watched) [[unlikely]]
+    return create_watched(WEFT_CALLER, request, flags, depend, detach);
   if ((flags & (flag_depend | flag_detach)) != 0)
     create_with_clauses(request, flags, depend, detach);
   else
@@ -108,26 +122,48 @@ WEFT_EXPORT void GOMP_taskloop(void (*function)(void*), void* data, void (*copy)
                                long alignment, unsigned flags, unsigned long number, int priority, long start, long end,
                                long step) {
   const bool up = step > 0;
-  create_taskloop<long>(request_for(function, data, copy, size, alignment, flags, priority), flags, number, start, end,
-                        step, up);
+  ompt::from_program(WEFT_CALLER, [&] {
+    create_taskloop<long>(request_for(function, data, copy, size, alignment, flags, priority), flags, number, start,
+                          end, step, up);
+  });
 }
 
 WEFT_EXPORT void GOMP_taskloop_ull(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
                                    long alignment, unsigned flags, unsigned long number, int priority,
                                    unsigned long long start, unsigned long long end, unsigned long long step) {
   const bool up = (flags & flag_up) != 0;
-  create_taskloop<unsigned long long>(request_for(function, data, copy, size, alignment, flags, priority), flags,
-                                      number, start, end, step, up);
+  ompt::from_program(WEFT_CALLER, [&] {
+    create_taskloop<unsigned long long>(request_for(function, data, copy, size, alignment, flags, priority), flags,
+                                        number, start, end, step, up);
+  });
 }
 
-WEFT_EXPORT void GOMP_taskwait() { wait_for_children(this_member()); }
-WEFT_EXPORT void GOMP_taskwait_depend(void** depend) { wait_for_dependences(this_member(), list_of(depend)); }
-WEFT_EXPORT void GOMP_taskwait_depend_nowait(void** depend) {
-  wait_for_dependences(this_member(), list_of(depend), false);
+WEFT_EXPORT void GOMP_taskwait() {
+  if (ompt::watched) [[unlikely]]
+    return ompt::synchronise(WEFT_CALLER, ompt::SyncKind::taskwait, wait_for_children);
+  wait_for_children(this_member());
 }
-WEFT_EXPORT void GOMP_taskyield() { yield_task(this_member()); }
-WEFT_EXPORT void GOMP_taskgroup_start() { begin_taskgroup(this_member()); }
-WEFT_EXPORT void GOMP_taskgroup_end() { end_taskgroup(this_member()); }
+WEFT_EXPORT void GOMP_taskwait_depend(void** depend) {
+  ompt::from_program(WEFT_CALLER, [&] { wait_for_dependences(this_member(), list_of(depend)); });
+}
+WEFT_EXPORT void GOMP_taskwait_depend_nowait(void** depend) {
+  ompt::from_program(WEFT_CALLER, [&] { wait_for_dependences(this_member(), list_of(depend), false); });
+}
+WEFT_EXPORT void GOMP_taskyield() {
+  if (ompt::watched) [[unlikely]]
+    return ompt::watched_yield(WEFT_CALLER);
+  yield_task(this_member());
+}
+WEFT_EXPORT void GOMP_taskgroup_start() {
+  if (ompt::watched) [[unlikely]]
+    return ompt::begin_watched_taskgroup(WEFT_CALLER);
+  begin_taskgroup(this_member());
+}
+WEFT_EXPORT void GOMP_taskgroup_end() {
+  if (ompt::watched) [[unlikely]]
+    return ompt::end_watched_taskgroup(WEFT_CALLER, end_taskgroup);
+  end_taskgroup(this_member());
+}
 
 WEFT_EXPORT void omp_fulfill_event(Event* event) { fulfil_event(event); }
 WEFT_EXPORT void omp_fulfill_event_(Event* event) { fulfil_event(event); }  // by value in Fortran too

@@ -1,6 +1,7 @@
 // GCC's entry points for teams.
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/league.h"
+#include "faces/openmp/ompt/regions.h"
 
 using namespace weft::openmp;
 
@@ -12,7 +13,12 @@ constexpr unsigned teams_unsaid = 3;  // what libgomp makes of a host's teams co
 
 /// A teams construct outside target.
 WEFT_EXPORT void GOMP_teams_reg(void (*function)(void*), void* data, unsigned teams, unsigned thread_limit, unsigned) {
-  run_league({teams, teams, thread_limit, teams_unsaid}, function, data);
+  const LeagueRequest request{teams, teams, thread_limit, teams_unsaid};
+  if (ompt::watched) [[unlikely]] {
+    const ompt::RegionCall call(WEFT_CALLER, teams, ompt::invoked_by_runtime | ompt::parallel_league);
+    return run_league(request, function, data);
+  }
+  run_league(request, function, data);
 }
 
 /// One inside target. The compiler makes a loop of it, in which this is called before each team.

@@ -11,6 +11,7 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/affinity_mask.h"
+#include "faces/openmp/ompt/work.h"
 #include "faces/openmp/routines.h"
 #include "faces/openmp/thread_number.h"
 #include "os/stack_memory.h"
@@ -190,9 +191,14 @@ WEFT_EXPORT std::size_t ompc_capture_affinity(char* buffer, std::size_t size, co
 
 // ---------------------------------------------------------------- tools and interoperability
 
-// There is no tool that could be controlled.
-WEFT_EXPORT int omp_control_tool(int, int, void*) { return -2; }
-WEFT_EXPORT int omp_control_tool_(const int*, const int*, void*) { return -2; }
+WEFT_EXPORT int omp_control_tool(int command, int modifier, void* argument) {
+  return ompt::control_tool(WEFT_CALLER, static_cast<std::uint64_t>(command), static_cast<std::uint64_t>(modifier),
+                            argument);
+}
+WEFT_EXPORT int omp_control_tool_(const int* command, const int* modifier, void* argument) {
+  return ompt::control_tool(WEFT_CALLER, static_cast<std::uint64_t>(*command), static_cast<std::uint64_t>(*modifier),
+                            argument);
+}
 
 // Objects of the interop construct come from an offloading runtime; to this one, every object is empty.
 namespace {

@@ -8,6 +8,7 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/atomic_lock.h"
+#include "faces/openmp/ompt/mutexes.h"
 
 namespace weft::openmp {
 namespace {
@@ -222,8 +223,16 @@ WEFT_BY_FUNCTION_UNDER_LOCK(16)
 WEFT_BY_FUNCTION_UNDER_LOCK(20)
 WEFT_BY_FUNCTION_UNDER_LOCK(32)
 
-WEFT_EXPORT void __kmpc_atomic_start() { atomic_lock.lock(); }
-WEFT_EXPORT void __kmpc_atomic_end() { atomic_lock.unlock(); }
+WEFT_EXPORT void __kmpc_atomic_start() {
+  if (ompt::watched) [[unlikely]]
+    return ompt::acquire(WEFT_CALLER, ompt::MutexKind::atomic, &atomic_lock, 0, [] { atomic_lock.lock(); });
+  atomic_lock.lock();
+}
+WEFT_EXPORT void __kmpc_atomic_end() {
+  if (ompt::watched) [[unlikely]]
+    return ompt::release(WEFT_CALLER, ompt::MutexKind::atomic, &atomic_lock, [] { atomic_lock.unlock(); });
+  atomic_lock.unlock();
+}
 
 // atomic compare: bool_ says whether x was as expected, val_ what it held; _cpt captures: bool_ what x held if it was
 // not as expected, val_ what it holds now.

@@ -4,6 +4,7 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/collapsed_loops.h"
+#include "faces/openmp/ompt/work.h"
 #include "faces/openmp/team.h"
 
 using namespace weft::openmp;
@@ -38,6 +39,8 @@ WEFT_EXPORT std::int32_t __kmpc_for_collapsed_init(Ident*, Gtid, LoopLevel* leve
   make_canonical(levels, checked(count));
   CollapsedPart own;
   share_out(levels, checked(count), member.number, member.team->size, own);
+  if (ompt::watched) [[unlikely]]
+    ompt::static_loop_begins(WEFT_CALLER, ompt::WorkKind::loop_static, own.all, {own.first, own.count});
   if (last != nullptr) *last = own.last ? 1 : 0;
   if (!own.any) return 0;
   for (std::int32_t index = 0; index < count; ++index) {

@@ -7,6 +7,7 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/doacross.h"
+#include "faces/openmp/ompt/work.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -60,6 +61,14 @@ bool number_of(const Workshare& shared, const std::int64_t* values, std::uint64_
   return true;
 }
 
+[[gnu::noinline, gnu::cold]] void tell_place(const Member& member, ompt::DependenceKind kind,
+                                             const std::int64_t* values) {
+  const auto dimensions =
+      member.doacross != nullptr ? static_cast<const Dimensions*>(member.doacross->memory) : nullptr;
+  if (dimensions != nullptr)
+    ompt::tell_doacross(kind, reinterpret_cast<const std::uint64_t*>(values), static_cast<unsigned>(dimensions->count));
+}
+
 }  // namespace
 }  // namespace weft::openmp
 
@@ -83,15 +92,19 @@ WEFT_EXPORT void __kmpc_doacross_init(Ident*, Gtid, std::int32_t count, const Di
 WEFT_EXPORT void __kmpc_doacross_post(Ident*, Gtid, const std::int64_t* values) {
   Member& member = this_member();
   std::uint64_t number = 0;
-  if (member.doacross != nullptr && number_of(*member.doacross, values, &number))
-    post_iteration(*member.doacross, number, 0);
+  if (member.doacross == nullptr || !number_of(*member.doacross, values, &number)) return;
+  post_iteration(*member.doacross, number, 0);
+  if (ompt::watched) [[unlikely]]
+    tell_place(member, ompt::DependenceKind::source, values);
 }
 
 WEFT_EXPORT void __kmpc_doacross_wait(Ident*, Gtid, const std::int64_t* values) {
   Member& member = this_member();
   std::uint64_t number = 0;
-  if (member.doacross != nullptr && number_of(*member.doacross, values, &number))
-    wait_for_iteration(member, *member.doacross, number, 0);
+  if (member.doacross == nullptr || !number_of(*member.doacross, values, &number)) return;
+  wait_for_iteration(member, *member.doacross, number, 0);
+  if (ompt::watched) [[unlikely]]
+    tell_place(member, ompt::DependenceKind::sink, values);
 }
 
 WEFT_EXPORT void __kmpc_doacross_fini(Ident*, Gtid) {

@@ -6,6 +6,7 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/loop.h"
+#include "faces/openmp/ompt/work.h"
 #include "faces/openmp/static_schedule.h"
 #include "faces/openmp/team.h"
 
@@ -78,6 +79,25 @@ StaticPart<T> static_part(std::int32_t schedule, const LoopRange<T>& loop, LoopS
     default:
       base::panic("%s: schedule %d is not a static one", name, schedule);
   }
+}
+
+// What the compiler says of a loop.
+ompt::WorkKind kind_of_loop(const Ident* place, bool is_static) {
+  constexpr std::int32_t is_sections = 0x400, is_distribute = 0x800;
+  const std::int32_t flags = place != nullptr ? place->flags : 0;
+  if ((flags & is_sections) != 0) return ompt::WorkKind::sections;
+  if ((flags & is_distribute) != 0) return ompt::WorkKind::distribute;
+  return is_static ? ompt::WorkKind::loop_static : ompt::WorkKind::loop;
+}
+
+// A tool is told of the loop as it was, and of what the member has of it now.
+template <class T>
+[[gnu::noinline, gnu::cold]] void tell_static(ompt::Caller caller, const Ident* place, const LoopRange<T>& loop,
+                                              const T* lower, const T* upper) {
+  const LoopRange<T> part{*lower, *upper, loop.increment};
+  const std::uint64_t trips = loop.empty() ? 0 : static_cast<std::uint64_t>(loop.trips());
+  const std::uint64_t own = loop.empty() || part.empty() ? 0 : static_cast<std::uint64_t>(part.trips());
+  ompt::static_loop_begins(caller, kind_of_loop(place, true), trips, {static_cast<std::uint64_t>(*lower), own});
 }
 
 template <class T>
@@ -231,34 +251,44 @@ std::int32_t next_part(std::int32_t* last, T* lower, T* upper, Signed<T>* stride
 
 using namespace weft::openmp;
 
-#define WEFT_KMPC_LOOPS(suffix, T, S)                                                                                 \
-  WEFT_EXPORT void __kmpc_for_static_init_##suffix(Ident*, Gtid, std::int32_t schedule, std::int32_t* last, T* lower, \
-                                                   T* upper, S* stride, S increment, S chunk) {                       \
-    init_static<T>(schedule, last, lower, upper, stride, increment, chunk, "__kmpc_for_static_init_" #suffix);        \
-  }                                                                                                                   \
-  WEFT_EXPORT void __kmpc_dist_for_static_init_##suffix(Ident*, Gtid, std::int32_t schedule, std::int32_t* last,      \
-                                                        T* lower, T* upper, T* team_upper, S* stride, S increment,    \
-                                                        S chunk) {                                                    \
-    init_static_in_team<T>(schedule, last, lower, upper, team_upper, stride, increment, chunk,                        \
-                           "__kmpc_dist_for_static_init_" #suffix);                                                   \
-  }                                                                                                                   \
-  WEFT_EXPORT void __kmpc_team_static_init_##suffix(Ident*, Gtid, std::int32_t* last, T* lower, T* upper, S* stride,  \
-                                                    S increment, S chunk) {                                           \
-    init_static_for_team<T>(last, lower, upper, stride, increment, chunk);                                            \
-  }                                                                                                                   \
-  WEFT_EXPORT void __kmpc_dispatch_init_##suffix(Ident*, Gtid, std::int32_t schedule, T lower, T upper, S increment,  \
-                                                 S chunk) {                                                           \
-    init_dispatch<T>(schedule, lower, upper, increment, chunk, "__kmpc_dispatch_init_" #suffix);                      \
-  }                                                                                                                   \
-  WEFT_EXPORT void __kmpc_dist_dispatch_init_##suffix(Ident*, Gtid, std::int32_t schedule, std::int32_t* last,        \
-                                                      T lower, T upper, S increment, S chunk) {                       \
-    init_dispatch_in_team<T>(schedule, last, lower, upper, increment, chunk, "__kmpc_dist_dispatch_init_" #suffix);   \
-  }                                                                                                                   \
-  WEFT_EXPORT std::int32_t __kmpc_dispatch_next_##suffix(Ident*, Gtid, std::int32_t* last, T* lower, T* upper,        \
-                                                         S* stride) {                                                 \
-    return next_part<T>(last, lower, upper, stride);                                                                  \
-  }                                                                                                                   \
-  /* An iteration of an ordered loop is over: the turn is passed with the whole chunk. */                             \
+#define WEFT_KMPC_LOOPS(suffix, T, S)                                                                                  \
+  WEFT_EXPORT void __kmpc_for_static_init_##suffix(Ident* place, Gtid, std::int32_t schedule, std::int32_t* last,      \
+                                                   T* lower, T* upper, S* stride, S increment, S chunk) {              \
+    if (ompt::watched) [[unlikely]] {                                                                                  \
+      const LoopRange<T> loop{*lower, *upper, increment};                                                              \
+      init_static<T>(schedule, last, lower, upper, stride, increment, chunk, "__kmpc_for_static_init_" #suffix);       \
+      return tell_static(WEFT_CALLER, place, loop, lower, upper);                                                      \
+    }                                                                                                                  \
+    init_static<T>(schedule, last, lower, upper, stride, increment, chunk, "__kmpc_for_static_init_" #suffix);         \
+  }                                                                                                                    \
+  WEFT_EXPORT void __kmpc_dist_for_static_init_##suffix(Ident* place, Gtid, std::int32_t schedule, std::int32_t* last, \
+                                                        T* lower, T* upper, T* team_upper, S* stride, S increment,     \
+                                                        S chunk) {                                                     \
+    const LoopRange<T> loop{*lower, *upper, increment};                                                                \
+    init_static_in_team<T>(schedule, last, lower, upper, team_upper, stride, increment, chunk,                         \
+                           "__kmpc_dist_for_static_init_" #suffix);                                                    \
+    if (ompt::watched) [[unlikely]]                                                                                    \
+      tell_static(WEFT_CALLER, place, loop, lower, upper);                                                             \
+  }                                                                                                                    \
+  WEFT_EXPORT void __kmpc_team_static_init_##suffix(Ident*, Gtid, std::int32_t* last, T* lower, T* upper, S* stride,   \
+                                                    S increment, S chunk) {                                            \
+    init_static_for_team<T>(last, lower, upper, stride, increment, chunk);                                             \
+  }                                                                                                                    \
+  WEFT_EXPORT void __kmpc_dispatch_init_##suffix(Ident*, Gtid, std::int32_t schedule, T lower, T upper, S increment,   \
+                                                 S chunk) {                                                            \
+    ompt::note_caller(WEFT_CALLER);                                                                                    \
+    init_dispatch<T>(schedule, lower, upper, increment, chunk, "__kmpc_dispatch_init_" #suffix);                       \
+  }                                                                                                                    \
+  WEFT_EXPORT void __kmpc_dist_dispatch_init_##suffix(Ident*, Gtid, std::int32_t schedule, std::int32_t* last,         \
+                                                      T lower, T upper, S increment, S chunk) {                        \
+    ompt::note_caller(WEFT_CALLER);                                                                                    \
+    init_dispatch_in_team<T>(schedule, last, lower, upper, increment, chunk, "__kmpc_dist_dispatch_init_" #suffix);    \
+  }                                                                                                                    \
+  WEFT_EXPORT std::int32_t __kmpc_dispatch_next_##suffix(Ident*, Gtid, std::int32_t* last, T* lower, T* upper,         \
+                                                         S* stride) {                                                  \
+    return next_part<T>(last, lower, upper, stride);                                                                   \
+  }                                                                                                                    \
+  /* An iteration of an ordered loop is over: the turn is passed with the whole chunk. */                              \
   WEFT_EXPORT void __kmpc_dispatch_fini_##suffix(Ident*, Gtid) {}
 
 WEFT_KMPC_LOOPS(4, std::int32_t, std::int32_t)
@@ -266,15 +296,20 @@ WEFT_KMPC_LOOPS(4u, std::uint32_t, std::int32_t)
 WEFT_KMPC_LOOPS(8, std::int64_t, std::int64_t)
 WEFT_KMPC_LOOPS(8u, std::uint64_t, std::int64_t)
 
-WEFT_EXPORT void __kmpc_for_static_fini(Ident*, Gtid) {}
+WEFT_EXPORT void __kmpc_for_static_fini(Ident*, Gtid) {
+  if (ompt::watched) [[unlikely]]
+    ompt::static_loop_ends(WEFT_CALLER);
+}
 WEFT_EXPORT void __kmpc_dispatch_deinit(Ident*, Gtid) {}
 
 // Sections: their number is told when one is asked for, so they are a loop without an end that is left early. A lone
 // thread runs them by itself.
 WEFT_EXPORT std::int32_t __kmpc_sections_init(Ident*, Gtid) {
+  ompt::note_caller(WEFT_CALLER);
   Member& member = this_member();
   if (member.team->size == 1) return 0;
   Loop loop;
+  loop.is_sections = true;
   loop.end = INT_MAX;
   loop.schedule = Schedule::dynamic;
   loop.chunk = 1;

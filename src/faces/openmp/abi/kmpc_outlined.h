@@ -26,6 +26,10 @@ inline void call_outlined(void* data) {
   weft_call_with_pointers(outlined->function, &thread, &number, outlined->arguments, outlined->count);
 }
 
+/// The same where a tool is told of the frame that the body is called from: few arguments are passed by a function
+/// of the compiler's, whose frame that is.
+void call_watched_outlined(void* data);
+
 }  // namespace weft::openmp
 
 /// Declares `outlined` from the arguments behind `function` of a variadic entry point.

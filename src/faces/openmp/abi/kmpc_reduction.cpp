@@ -14,6 +14,7 @@
 #include "base/panic.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
+#include "faces/openmp/ompt/sync.h"
 #include "faces/openmp/task_reduction.h"
 #include "faces/openmp/team.h"
 #include "faces/openmp/workshare.h"
@@ -225,5 +226,13 @@ WEFT_EXPORT void* __kmpc_task_reduction_get_th_data(Gtid, void*, void* address) 
   return copy_for(member, place);
 }
 
-WEFT_EXPORT void __kmpc_taskgroup(Ident*, Gtid) { begin_taskgroup(this_member()); }
-WEFT_EXPORT void __kmpc_end_taskgroup(Ident*, Gtid) { end_group_with_reductions(this_member()); }
+WEFT_EXPORT void __kmpc_taskgroup(Ident*, Gtid) {
+  if (ompt::watched) [[unlikely]]
+    return ompt::begin_watched_taskgroup(WEFT_CALLER);
+  begin_taskgroup(this_member());
+}
+WEFT_EXPORT void __kmpc_end_taskgroup(Ident*, Gtid) {
+  if (ompt::watched) [[unlikely]]
+    return ompt::end_watched_taskgroup(WEFT_CALLER, end_group_with_reductions);
+  end_group_with_reductions(this_member());
+}

@@ -4,6 +4,7 @@
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/abi/kmpc_outlined.h"
 #include "faces/openmp/nthreads_list.h"
+#include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/team.h"
 #include "faces/openmp/thread_number.h"
 
@@ -14,6 +15,14 @@ void run_region(unsigned size, Outlined& outlined) {
   open_region(size, call_outlined, &outlined);
   call_outlined(&outlined);
   close_region();
+}
+
+template <class... Arguments>
+[[gnu::noinline]] void call_from_told_frame(Microtask function, Gtid* thread, std::int32_t* number,
+                                            Arguments... arguments) {
+  ompt::note_frame_of_body(__builtin_frame_address(0));
+  reinterpret_cast<void (*)(Gtid*, std::int32_t*, Arguments...)>(function)(thread, number, arguments...);
+  ompt::note_frame_of_body(nullptr);
 }
 
 // num_threads(strict), and there are fewer.
@@ -41,7 +50,38 @@ void push_inner_threads(const std::int32_t* numbers, unsigned count) {
   this_member().pushed.inner_threads = list;
 }
 
+[[gnu::noinline, gnu::cold]] void run_watched_region(ompt::Caller caller, bool active, Outlined& outlined) {
+  Member& member = this_member();
+  const unsigned requested = active ? member.pushed.threads : 1;
+  const ompt::RegionCall call(caller, requested);
+  open_region(take_size(member, active), call_watched_outlined, &outlined);
+  call_watched_outlined(&outlined);
+  close_region();
+}
+
 }  // namespace
+
+void call_watched_outlined(void* data) {
+  auto outlined = static_cast<const Outlined*>(data);
+  Gtid thread = thread_number();
+  auto number = static_cast<std::int32_t>(this_member().number);
+  void* const* rest = outlined->arguments;
+  switch (outlined->count) {
+    case 0:
+      return call_from_told_frame(outlined->function, &thread, &number);
+    case 1:
+      return call_from_told_frame(outlined->function, &thread, &number, rest[0]);
+    case 2:
+      return call_from_told_frame(outlined->function, &thread, &number, rest[0], rest[1]);
+    case 3:
+      return call_from_told_frame(outlined->function, &thread, &number, rest[0], rest[1], rest[2]);
+    case 4:
+      return call_from_told_frame(outlined->function, &thread, &number, rest[0], rest[1], rest[2], rest[3]);
+    default:
+      weft_call_with_pointers(outlined->function, &thread, &number, rest, outlined->count);
+  }
+}
+
 }  // namespace weft::openmp
 
 using namespace weft::openmp;
@@ -60,6 +100,8 @@ WEFT_EXPORT std::int32_t __kmpc_ok_to_fork(Ident*) { return 1; }
 
 WEFT_EXPORT void __kmpc_fork_call(Ident*, std::int32_t count, Microtask function, ...) {
   WEFT_TAKE_OUTLINED(outlined, function, count);
+  if (ompt::watched) [[unlikely]]
+    return run_watched_region(WEFT_CALLER, true, outlined);
   run_region(take_size(this_member(), true), outlined);
 }
 
@@ -67,12 +109,17 @@ WEFT_EXPORT void __kmpc_fork_call(Ident*, std::int32_t count, Microtask function
 WEFT_EXPORT void __kmpc_fork_call_if(Ident*, std::int32_t, Microtask function, std::int32_t condition,
                                      void* arguments) {
   Outlined outlined{function, &arguments, arguments != nullptr ? 1U : 0U};
+  if (ompt::watched) [[unlikely]]
+    return run_watched_region(WEFT_CALLER, condition != 0, outlined);
   run_region(take_size(this_member(), condition != 0), outlined);
 }
 
 // The if clause was false: the thread calls the body itself.
 WEFT_EXPORT void __kmpc_serialized_parallel(Ident*, Gtid) {
-  open_region(take_size(this_member(), false), nullptr, nullptr);
+  const auto open = [] { open_region(take_size(this_member(), false), nullptr, nullptr); };
+  if (ompt::watched) [[unlikely]]
+    return ompt::open_watched_region(WEFT_CALLER, 1, WEFT_FRAME_OF_CALLER, open);
+  open();
 }
 WEFT_EXPORT void __kmpc_end_serialized_parallel(Ident*, Gtid) { close_region(); }
 

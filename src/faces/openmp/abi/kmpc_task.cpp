@@ -10,6 +10,8 @@
 #include "base/layout.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/cancel.h"
+#include "faces/openmp/ompt/sync.h"
+#include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/team.h"
 #include "faces/openmp/thread_number.h"
@@ -46,6 +48,23 @@ void run_llvm_task(void* data) {
   end_llvm_task(task);
 }
 
+// The same where a tool is told of the frame that the program's code is called from.
+[[gnu::noinline]] void run_watched_parts(LlvmTask* task) {
+  TaskPreamble& preamble = preamble_of(task);
+  ompt::set_exit_frame(*ompt::record_of(*preamble.task), __builtin_frame_address(0));
+  preamble.begun = true;
+  do {
+    preamble.goes_on = false;
+    task->routine(thread_number(), task);
+  } while (preamble.goes_on);
+}
+
+void run_watched_llvm_task(void* data) {
+  LlvmTask* task = llvm_task_in(data);
+  if (!settings.cancellation || !is_cancelled(*this_member().team, *preamble_of(task).task)) run_watched_parts(task);
+  end_llvm_task(task);
+}
+
 enum LlvmDependenceFlag : std::uint8_t { llvm_in = 1, llvm_out = 2, llvm_mutex = 4, llvm_set = 8, llvm_all = 0x80 };
 
 Dependence translate(const LlvmDependence& dependence) {
@@ -73,8 +92,40 @@ DependenceList collect(Dependence* into, std::int32_t count, const LlvmDependenc
   return {into, used, translated};
 }
 
+[[gnu::noinline, gnu::cold]] void begin_watched_undeferred(ompt::Caller caller, TaskPreamble& preamble, void* frame) {
+  ompt::Record* creator = nullptr;
+  {
+    const ompt::Call call(caller);
+    creator = &call.here.task;
+    begin_watched_undeferred_task(call.here.member, *preamble.task, preamble.size + preamble.shared_size);
+  }
+  creator->frame.enter.pointer = caller.frame;  // until the end
+  ompt::set_exit_frame(*ompt::record_of(*preamble.task), frame);
+}
+
 std::size_t list_bytes(std::int32_t count, std::int32_t more) {
   return static_cast<std::size_t>((count > 0 ? count : 0) + (more > 0 ? more : 0)) * sizeof(Dependence);
+}
+
+[[gnu::noinline, gnu::cold]] void submit_watched(Member& member, const TaskPreamble& preamble,
+                                                 const DependenceList* depend, bool deferrable) {
+  preamble.task->function = run_watched_llvm_task;
+  submit_watched_task(member, *preamble.task, preamble.size + preamble.shared_size, depend, deferrable);
+}
+
+[[gnu::always_inline]] inline void submit_here(Member& member, LlvmTask* task, const DependenceList* depend,
+                                               bool deferrable) {
+  const TaskPreamble& preamble = preamble_of(task);
+  if ((preamble.flags & llvm_has_priority) != 0) set_priority(*preamble.task, task->priority);
+  if (ompt::watched) [[unlikely]]
+    return submit_watched(member, preamble, depend, deferrable);
+  submit_task(member, *preamble.task, depend, deferrable && !member.task->final_);
+}
+
+// Without dependences.
+[[gnu::noinline, gnu::cold]] void submit_in_call(ompt::Caller caller, LlvmTask* task) {
+  const ompt::Call call(caller);
+  submit_llvm_task(call.here.member, task, nullptr, true);
 }
 
 }  // namespace
@@ -111,9 +162,7 @@ void delete_llvm_task(LlvmTask* task) {
 }
 
 void submit_llvm_task(Member& member, LlvmTask* task, const DependenceList* depend, bool deferrable) {
-  const TaskPreamble& preamble = preamble_of(task);
-  if ((preamble.flags & llvm_has_priority) != 0) set_priority(*preamble.task, task->priority);
-  submit_task(member, *preamble.task, depend, deferrable && !member.task->final_);
+  submit_here(member, task, depend, deferrable);
 }
 
 }  // namespace weft::openmp
@@ -134,8 +183,10 @@ WEFT_EXPORT std::int32_t __kmpc_omp_task(Ident*, Gtid, LlvmTask* task) {
   TaskPreamble& preamble = preamble_of(task);
   if (preamble.begun)
     preamble.goes_on = true;
+  else if (ompt::watched) [[unlikely]]
+    submit_in_call(WEFT_CALLER, task);
   else
-    submit_llvm_task(this_member(), task, nullptr, true);
+    submit_here(this_member(), task, nullptr, true);
   return 0;
 }
 WEFT_EXPORT std::int32_t __kmpc_omp_task_parts(Ident* place, Gtid thread, LlvmTask* task) {
@@ -148,27 +199,39 @@ WEFT_EXPORT std::int32_t __kmpc_omp_task_with_deps(Ident* place, Gtid thread, Ll
   if (preamble_of(task).begun) return __kmpc_omp_task(place, thread, task);
   auto into = static_cast<Dependence*>(__builtin_alloca(list_bytes(count, more)));
   const DependenceList list = collect(into, count, first, more, second);
-  submit_llvm_task(this_member(), task, list.count != 0 ? &list : nullptr, true);
+  ompt::from_program(WEFT_CALLER,
+                     [&] { submit_llvm_task(this_member(), task, list.count != 0 ? &list : nullptr, true); });
   return 0;
 }
 
 // if(0): the compiler calls the task's routine between these two.
 WEFT_EXPORT void __kmpc_omp_task_begin_if0(Ident*, Gtid, LlvmTask* task) {
-  preamble_of(task).begun = true;
-  begin_undeferred_task(this_member(), *preamble_of(task).task);
+  TaskPreamble& preamble = preamble_of(task);
+  preamble.begun = true;
+  if (ompt::watched) [[unlikely]]
+    return begin_watched_undeferred(WEFT_CALLER, preamble, WEFT_FRAME_OF_CALLER);
+  begin_undeferred_task(this_member(), *preamble.task);
 }
 WEFT_EXPORT void __kmpc_omp_task_complete_if0(Ident*, Gtid, LlvmTask* task) {
   while (preamble_of(task).goes_on) run_parts(task);
   end_llvm_task(task);
   end_undeferred_task(this_member(), *preamble_of(task).task);
+  if (ompt::watched) [[unlikely]]
+    ompt::Here().task.frame.enter.pointer = nullptr;
 }
 
 WEFT_EXPORT std::int32_t __kmpc_omp_taskwait(Ident*, Gtid) {
-  wait_for_children(this_member());
+  if (ompt::watched) [[unlikely]]
+    ompt::synchronise(WEFT_CALLER, ompt::SyncKind::taskwait, wait_for_children);
+  else
+    wait_for_children(this_member());
   return 0;
 }
 WEFT_EXPORT std::int32_t __kmpc_omp_taskyield(Ident*, Gtid, int) {
-  yield_task(this_member());
+  if (ompt::watched) [[unlikely]]
+    ompt::watched_yield(WEFT_CALLER);
+  else
+    yield_task(this_member());
   return 0;
 }
 
@@ -176,7 +239,8 @@ WEFT_EXPORT void __kmpc_omp_taskwait_deps_51(Ident*, Gtid, std::int32_t count, c
                                              std::int32_t more, const LlvmDependence* second, std::int32_t nowait) {
   auto into = static_cast<Dependence*>(__builtin_alloca(list_bytes(count, more)));
   const DependenceList list = collect(into, count, first, more, second);
-  if (list.count != 0) wait_for_dependences(this_member(), list, nowait == 0);
+  if (list.count == 0) return;
+  ompt::from_program(WEFT_CALLER, [&] { wait_for_dependences(this_member(), list, nowait == 0); });
 }
 WEFT_EXPORT void __kmpc_omp_wait_deps(Ident* place, Gtid thread, std::int32_t count, const LlvmDependence* first,
                                       std::int32_t more, const LlvmDependence* second) {

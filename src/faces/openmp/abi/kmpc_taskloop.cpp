@@ -1,6 +1,8 @@
 // LLVM's entry points for taskloop. The compiler makes one task, which is the pattern of all others.
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc_task.h"
+#include "faces/openmp/ompt/sync.h"
+#include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/taskloop.h"
 #include "faces/openmp/team.h"
 
@@ -32,10 +34,11 @@ struct Bounds {
 void create_taskloop(LlvmTask* pattern, bool deferrable, Bounds bounds, bool group, TaskloopSchedule schedule,
                      std::uint64_t number, bool strict, DuplicateData duplicate) {
   Member& member = this_member();
-  if (group) begin_taskgroup(member);
+  if (group) ompt::open_group(member);
   const std::uint64_t trips = bounds.trips();
   const std::uint64_t begin = *bounds.lower;
   const auto step = static_cast<std::uint64_t>(bounds.step);
+  if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::begin, trips);
   if (trips != 0) {
     const Deal dealt = deal(trips, schedule != 0 ? number : 0, schedule == by_grainsize, strict, member.team->size);
     std::uint64_t first = 0;
@@ -46,12 +49,14 @@ void create_taskloop(LlvmTask* pattern, bool deferrable, Bounds bounds, bool gro
       same_place(task, pattern, bounds.lower) = begin + first * step;
       same_place(task, pattern, bounds.upper) = begin + (last - 1) * step;
       if (duplicate != nullptr) duplicate(task, pattern, last == trips ? 1 : 0);
+      if (ompt::watched) ompt::next_task_is_chunk(member, begin + first * step, last - first);
       submit_llvm_task(member, task, nullptr, deferrable);
       first = last;
     }
   }
   delete_llvm_task(pattern);
-  if (group) end_taskgroup(member);
+  if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::end, trips);
+  if (group) ompt::close_group(member);
 }
 
 }  // namespace
@@ -62,12 +67,16 @@ using namespace weft::openmp;
 WEFT_EXPORT void __kmpc_taskloop(Ident*, Gtid, LlvmTask* pattern, std::int32_t condition, std::uint64_t* lower,
                                  std::uint64_t* upper, std::int64_t step, std::int32_t nogroup, std::int32_t schedule,
                                  std::uint64_t number, DuplicateData duplicate) {
-  create_taskloop(pattern, condition != 0, {lower, upper, step}, nogroup == 0, static_cast<TaskloopSchedule>(schedule),
-                  number, false, duplicate);
+  ompt::from_program(WEFT_CALLER, [&] {
+    create_taskloop(pattern, condition != 0, {lower, upper, step}, nogroup == 0,
+                    static_cast<TaskloopSchedule>(schedule), number, false, duplicate);
+  });
 }
 WEFT_EXPORT void __kmpc_taskloop_5(Ident*, Gtid, LlvmTask* pattern, std::int32_t condition, std::uint64_t* lower,
                                    std::uint64_t* upper, std::int64_t step, std::int32_t nogroup, std::int32_t schedule,
                                    std::uint64_t number, std::int32_t strict, DuplicateData duplicate) {
-  create_taskloop(pattern, condition != 0, {lower, upper, step}, nogroup == 0, static_cast<TaskloopSchedule>(schedule),
-                  number, strict != 0, duplicate);
+  ompt::from_program(WEFT_CALLER, [&] {
+    create_taskloop(pattern, condition != 0, {lower, upper, step}, nogroup == 0,
+                    static_cast<TaskloopSchedule>(schedule), number, strict != 0, duplicate);
+  });
 }

@@ -3,6 +3,7 @@
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/abi/kmpc_outlined.h"
 #include "faces/openmp/league.h"
+#include "faces/openmp/ompt/regions.h"
 
 namespace weft::openmp {
 namespace {
@@ -30,5 +31,9 @@ WEFT_EXPORT void __kmpc_fork_teams(Ident*, std::int32_t count, Microtask functio
   Member& member = this_member();
   const LeagueRequest request = member.pushed.league;
   member.pushed.league = {};
+  if (ompt::watched) [[unlikely]] {
+    const ompt::RegionCall call(WEFT_CALLER, request.most, ompt::invoked_by_runtime | ompt::parallel_league);
+    return run_league(request, call_outlined, &outlined);
+  }
   run_league(request, call_outlined, &outlined);
 }

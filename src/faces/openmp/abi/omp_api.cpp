@@ -13,7 +13,7 @@
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
 #include "faces/openmp/device_memory.h"
-#include "faces/openmp/lock.h"
+#include "faces/openmp/abi/lock_operations.h"
 #include "faces/openmp/routines.h"
 
 namespace weft::openmp {
@@ -63,23 +63,28 @@ WEFT_EXPORT std::size_t omp_capture_affinity(char* buffer, std::size_t size, con
 // Locks, section 18.9. Programs built before OpenMP 3.0 are linked against version OMP_1.0 of the same
 // names, in which a nestable lock belongs to a thread and has 8 bytes: they hold a pointer to the lock.
 
-WEFT_EXPORT void weft_init_lock(Lock* lock) { new (lock) Lock; }
-WEFT_EXPORT void weft_destroy_lock(Lock*) {}
-WEFT_EXPORT void weft_set_lock(Lock* lock) { lock->lock(); }
-WEFT_EXPORT void weft_unset_lock(Lock* lock) { lock->unlock(); }
-WEFT_EXPORT int weft_test_lock(Lock* lock) { return lock->try_lock() ? 1 : 0; }
+WEFT_EXPORT void weft_init_lock(Lock* lock) { init_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_destroy_lock(Lock* lock) { destroy_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_set_lock(Lock* lock) { set_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_unset_lock(Lock* lock) { unset_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT int weft_test_lock(Lock* lock) { return test_lock(WEFT_CALLER, lock); }
 
-WEFT_EXPORT void weft_init_nest_lock(NestLock* lock) { new (lock) NestLock; }
-WEFT_EXPORT void weft_destroy_nest_lock(NestLock*) {}
-WEFT_EXPORT void weft_set_nest_lock(NestLock* lock) { lock->acquire(task_as_owner()); }
-WEFT_EXPORT void weft_unset_nest_lock(NestLock* lock) { lock->release(); }
-WEFT_EXPORT int weft_test_nest_lock(NestLock* lock) { return lock->try_acquire(task_as_owner()); }
+WEFT_EXPORT void weft_init_nest_lock(NestLock* lock) {
+  new (lock) NestLock;
+  tell_nest_lock_made(WEFT_CALLER, lock);
+}
+WEFT_EXPORT void weft_destroy_nest_lock(NestLock* lock) { tell_nest_lock_destroyed(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_set_nest_lock(NestLock* lock) { set_nest_lock(WEFT_CALLER, *lock, task_as_owner()); }
+WEFT_EXPORT void weft_unset_nest_lock(NestLock* lock) { unset_nest_lock(WEFT_CALLER, *lock); }
+WEFT_EXPORT int weft_test_nest_lock(NestLock* lock) { return test_nest_lock(WEFT_CALLER, *lock, task_as_owner()); }
 
-WEFT_EXPORT void weft_init_nest_lock_1_0(NestLock** lock) { *lock = new_nest_lock(); }
-WEFT_EXPORT void weft_destroy_nest_lock_1_0(NestLock** lock) { delete_nest_lock(*lock); }
-WEFT_EXPORT void weft_set_nest_lock_1_0(NestLock** lock) { (*lock)->acquire(thread_as_owner()); }
-WEFT_EXPORT void weft_unset_nest_lock_1_0(NestLock** lock) { (*lock)->release(); }
-WEFT_EXPORT int weft_test_nest_lock_1_0(NestLock** lock) { return (*lock)->try_acquire(thread_as_owner()); }
+WEFT_EXPORT void weft_init_nest_lock_1_0(NestLock** lock) { init_nest_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_destroy_nest_lock_1_0(NestLock** lock) { destroy_nest_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_set_nest_lock_1_0(NestLock** lock) { set_nest_lock(WEFT_CALLER, **lock, thread_as_owner()); }
+WEFT_EXPORT void weft_unset_nest_lock_1_0(NestLock** lock) { unset_nest_lock(WEFT_CALLER, **lock); }
+WEFT_EXPORT int weft_test_nest_lock_1_0(NestLock** lock) {
+  return test_nest_lock(WEFT_CALLER, **lock, thread_as_owner());
+}
 
 #define WEFT_OMP_LOCK_VERSIONS(name)                                         \
   WEFT_VERSION(weft_##name##_lock, "omp_" #name "_lock@@OMP_3.0");           \
@@ -93,8 +98,10 @@ WEFT_OMP_LOCK_VERSIONS(unset);
 WEFT_OMP_LOCK_VERSIONS(test);
 
 // In LLVM's omp.h a nestable lock has room for a pointer only.
-WEFT_EXPORT void weft_set_nest_lock_llvm(NestLock** lock) { (*lock)->acquire(task_as_owner()); }
-WEFT_EXPORT int weft_test_nest_lock_llvm(NestLock** lock) { return (*lock)->try_acquire(task_as_owner()); }
+WEFT_EXPORT void weft_set_nest_lock_llvm(NestLock** lock) { set_nest_lock(WEFT_CALLER, **lock, task_as_owner()); }
+WEFT_EXPORT int weft_test_nest_lock_llvm(NestLock** lock) {
+  return test_nest_lock(WEFT_CALLER, **lock, task_as_owner());
+}
 
 #define WEFT_OMP_LOCK_LLVM(name, nest_lock)                       \
   WEFT_VERSION(weft_##name##_lock, "omp_" #name "_lock@VERSION"); \
@@ -105,8 +112,10 @@ WEFT_OMP_LOCK_LLVM(set, weft_set_nest_lock_llvm);
 WEFT_OMP_LOCK_LLVM(unset, weft_unset_nest_lock_1_0);
 WEFT_OMP_LOCK_LLVM(test, weft_test_nest_lock_llvm);
 
-WEFT_EXPORT void omp_init_lock_with_hint(Lock* lock, std::uint32_t) { weft_init_lock(lock); }
-WEFT_EXPORT void omp_init_nest_lock_with_hint(NestLock** lock, std::uint32_t) { weft_init_nest_lock_1_0(lock); }
+WEFT_EXPORT void omp_init_lock_with_hint(Lock* lock, std::uint32_t hint) { init_lock(WEFT_CALLER, lock, hint); }
+WEFT_EXPORT void omp_init_nest_lock_with_hint(NestLock** lock, std::uint32_t hint) {
+  init_nest_lock(WEFT_CALLER, lock, hint);
+}
 
 // Memory, section 18.13.
 
@@ -181,8 +190,10 @@ WEFT_EXPORT int omp_target_memcpy_rect(void* to, const void* from, std::size_t e
 WEFT_EXPORT int omp_target_memcpy_async(void* to, const void* from, std::size_t size, std::size_t to_offset,
                                         std::size_t from_offset, int to_device, int from_device, int count,
                                         const DependenceObject* objects) {
-  return copy_between_devices_later(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
-                                    size, to_device, from_device, list_of_objects(count, objects));
+  return ompt::from_program(WEFT_CALLER, [&] {
+    return copy_between_devices_later(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
+                                      size, to_device, from_device, list_of_objects(count, objects));
+  });
 }
 WEFT_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element_size, int dimensions,
                                              const std::size_t* volume, const std::size_t* to_offsets,
@@ -191,8 +202,10 @@ WEFT_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::si
                                              const DependenceObject* objects) {
   if (to == nullptr && from == nullptr) return INT_MAX;
   const RectangleCopy copy{element_size, dimensions, volume, to_offsets, from_offsets, to_sizes, from_sizes};
-  return copy_rectangle_later(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device,
-                              list_of_objects(count, objects));
+  return ompt::from_program(WEFT_CALLER, [&] {
+    return copy_rectangle_later(static_cast<char*>(to), static_cast<const char*>(from), copy, to_device, from_device,
+                                list_of_objects(count, objects));
+  });
 }
 
 // Those above that no table gives their names to have them in LLVM's version too.

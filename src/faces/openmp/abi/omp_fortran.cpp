@@ -10,7 +10,7 @@
 #include "faces/openmp/abi/omp_table.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
-#include "faces/openmp/lock.h"
+#include "faces/openmp/abi/lock_operations.h"
 #include "faces/openmp/routines.h"
 
 namespace weft::openmp {
@@ -99,19 +99,23 @@ WEFT_EXPORT std::int32_t omp_capture_affinity_(char* buffer, const char* format,
 // Locks: omp_lock_kind is 4 bytes, the lock itself; omp_nest_lock_kind is 8, a pointer to it. In
 // version OMP_1.0, from before OpenMP 3.0, a nestable lock belongs to a thread instead of a task.
 
-WEFT_EXPORT void weft_init_lock_(Lock* lock) { new (lock) Lock; }
-WEFT_EXPORT void weft_destroy_lock_(Lock*) {}
-WEFT_EXPORT void weft_set_lock_(Lock* lock) { lock->lock(); }
-WEFT_EXPORT void weft_unset_lock_(Lock* lock) { lock->unlock(); }
-WEFT_EXPORT std::int32_t weft_test_lock_(Lock* lock) { return lock->try_lock() ? 1 : 0; }
+WEFT_EXPORT void weft_init_lock_(Lock* lock) { init_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_destroy_lock_(Lock* lock) { destroy_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_set_lock_(Lock* lock) { set_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_unset_lock_(Lock* lock) { unset_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT std::int32_t weft_test_lock_(Lock* lock) { return test_lock(WEFT_CALLER, lock); }
 
-WEFT_EXPORT void weft_init_nest_lock_(NestLock** lock) { *lock = new_nest_lock(); }
-WEFT_EXPORT void weft_destroy_nest_lock_(NestLock** lock) { delete_nest_lock(*lock); }
-WEFT_EXPORT void weft_unset_nest_lock_(NestLock** lock) { (*lock)->release(); }
-WEFT_EXPORT void weft_set_nest_lock_(NestLock** lock) { (*lock)->acquire(task_as_owner()); }
-WEFT_EXPORT void weft_set_nest_lock_1_0_(NestLock** lock) { (*lock)->acquire(thread_as_owner()); }
-WEFT_EXPORT std::int32_t weft_test_nest_lock_(NestLock** lock) { return (*lock)->try_acquire(task_as_owner()); }
-WEFT_EXPORT std::int32_t weft_test_nest_lock_1_0_(NestLock** lock) { return (*lock)->try_acquire(thread_as_owner()); }
+WEFT_EXPORT void weft_init_nest_lock_(NestLock** lock) { init_nest_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_destroy_nest_lock_(NestLock** lock) { destroy_nest_lock(WEFT_CALLER, lock); }
+WEFT_EXPORT void weft_unset_nest_lock_(NestLock** lock) { unset_nest_lock(WEFT_CALLER, **lock); }
+WEFT_EXPORT void weft_set_nest_lock_(NestLock** lock) { set_nest_lock(WEFT_CALLER, **lock, task_as_owner()); }
+WEFT_EXPORT void weft_set_nest_lock_1_0_(NestLock** lock) { set_nest_lock(WEFT_CALLER, **lock, thread_as_owner()); }
+WEFT_EXPORT std::int32_t weft_test_nest_lock_(NestLock** lock) {
+  return test_nest_lock(WEFT_CALLER, **lock, task_as_owner());
+}
+WEFT_EXPORT std::int32_t weft_test_nest_lock_1_0_(NestLock** lock) {
+  return test_nest_lock(WEFT_CALLER, **lock, thread_as_owner());
+}
 
 #define WEFT_OMP_LOCK_VERSIONS(name, first_nest_lock)                          \
   WEFT_VERSION(weft_##name##_lock_, "omp_" #name "_lock_@@OMP_3.0");           \
@@ -134,8 +138,12 @@ WEFT_OMP_LOCK_LLVM(set);
 WEFT_OMP_LOCK_LLVM(unset);
 WEFT_OMP_LOCK_LLVM(test);
 
-WEFT_EXPORT void omp_init_lock_with_hint_(Lock* lock, const std::int32_t*) { weft_init_lock_(lock); }
-WEFT_EXPORT void omp_init_nest_lock_with_hint_(NestLock** lock, const std::int32_t*) { weft_init_nest_lock_(lock); }
+WEFT_EXPORT void omp_init_lock_with_hint_(Lock* lock, const std::int32_t* hint) {
+  init_lock(WEFT_CALLER, lock, static_cast<unsigned>(*hint));
+}
+WEFT_EXPORT void omp_init_nest_lock_with_hint_(NestLock** lock, const std::int32_t* hint) {
+  init_nest_lock(WEFT_CALLER, lock, static_cast<unsigned>(*hint));
+}
 
 // Memory. omp_alloc and its like are interoperable with C: gfortran calls the C names.
 

@@ -1,0 +1,70 @@
+#include "faces/openmp/ompt/sync.h"
+
+#include "faces/openmp/team.h"
+
+namespace weft::openmp::ompt {
+
+int state_of(SyncKind kind) {
+  switch (kind) {
+    case SyncKind::barrier_explicit:
+      return state_wait_barrier_explicit;
+    case SyncKind::barrier_implementation:
+      return state_wait_barrier_implementation;
+    case SyncKind::taskwait:
+      return state_wait_taskwait;
+    case SyncKind::taskgroup:
+      return state_wait_taskgroup;
+    case SyncKind::reduction:
+      return state_work_reduction;
+    case SyncKind::barrier_implicit_workshare:
+      return state_wait_barrier_implicit_workshare;
+    case SyncKind::barrier_implicit_parallel:
+      return state_wait_barrier_implicit_parallel;
+    case SyncKind::barrier_teams:
+      return state_wait_barrier_teams;
+  }
+  return state_undefined;
+}
+
+// As the region may be over for the others when the wait ends, its data is not handed out any more.
+void wait_at_end(Member& member, SyncKind kind, const void* code) {
+  const Here here(member);
+  sync_region(kind, Endpoint::begin, here.parallel_data(), here.task_data(), code);
+  {
+    const InState state(here.thread, state_of(kind));
+    sync_region_wait(kind, Endpoint::begin, here.parallel_data(), here.task_data(), code);
+    team_barrier(member);
+    sync_region_wait(kind, Endpoint::end, nullptr, here.task_data(), code);
+  }
+  sync_region(kind, Endpoint::end, nullptr, here.task_data(), code);
+}
+
+void begin_watched_taskgroup(Caller caller) {
+  const Call call(caller);
+  const Here& here = call.here;
+  sync_region(SyncKind::taskgroup, Endpoint::begin, here.parallel_data(), here.task_data(), call.code);
+  begin_taskgroup(here.member);
+}
+
+void tell_group_begin(Member& member) {
+  const Here here(member);
+  sync_region(SyncKind::taskgroup, Endpoint::begin, here.parallel_data(), here.task_data(), here.thread.code);
+}
+
+void end_told_group(Member& member) {
+  const Here here(member);
+  {
+    const Wait waiting(here, SyncKind::taskgroup, here.thread.code);
+    end_taskgroup(member);
+  }
+  sync_region(SyncKind::taskgroup, Endpoint::end, here.parallel_data(), here.task_data(), here.thread.code);
+}
+
+void watched_yield(Caller caller) {
+  const Call call(caller);
+  call.here.implicit.yields = true;
+  yield_task(call.here.member);
+  call.here.implicit.yields = false;
+}
+
+}  // namespace weft::openmp::ompt
