@@ -61,8 +61,7 @@ std::uint64_t cpu_time_used(const Worker& worker, int klt) {
 }
 
 // Whether it sleeps between the looks, though it may be awake at each: a member that polls and sleeps in turn. With as
-// many of them as there are CPUs, one or the other is always seen awake; and an interrupt finds it in libc, which it may
-// not leave.
+// many of them as there are CPUs, one or the other is always seen awake.
 bool sleeps_in_between(const Worker& worker, int klt) {
   const unsigned long sleeps = os::klt_sleeps(klt);
   const bool more = sleeps != sleeps_seen[worker.index];
@@ -81,7 +80,11 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
   if (!interrupts && used >= since_last_look / 2) return false;
   const os::KltActivity activity = os::klt_activity(klt);
   if (activity == os::KltActivity::gone) return false;
-  if (activity == os::KltActivity::sleeps || (used < since_last_look / 2 && sleeps_in_between(worker, klt))) {
+  // No other KLT can stand in for a root that could go on, but for what it has lent its KLT to.
+  const bool keeps_root = worker.lends_within.load(std::memory_order_relaxed) != nullptr &&
+                          worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready;
+  const bool polls = !keeps_root && used < since_last_look / 2 && sleeps_in_between(worker, klt);
+  if (activity == os::KltActivity::sleeps || polls) {
     if (!elsewhere_too || worker.parked.load(std::memory_order_relaxed) != 0) return false;
     return fewer_awake_than_wanted(++blocked) && wake_spare() != nullptr;
   }
@@ -93,7 +96,7 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
     wake_spare();
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look.
-  if (!computes) return true;
+  if (!computes && !keeps_root) return true;
   if (worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) return true;
   os::refresh_code_not_to_leave();
   return os::interrupt(klt);

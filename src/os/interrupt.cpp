@@ -40,18 +40,21 @@ constexpr long kernel_set_bytes = 8;   // the kernel's signal set is shorter tha
 constexpr int tick_mark = 0x77656674;  // of a signal that a handler has passed on
 constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothing else
 std::uintptr_t yield_function = 0;     // libc's sched_yield
+std::uintptr_t sleep_function = 0;     // libc's clock_nanosleep
 std::uintptr_t clock_function = 0;     // libc's clock_gettime
 
 // While the library is loaded: later, dlsym() would forget the calling thread's last dlerror().
 [[gnu::constructor]] void look_up_functions() {
   yield_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "sched_yield"));
+  sleep_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "clock_nanosleep"));
   clock_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "clock_gettime"));
 }
 
 // Where a program that waits politely is most of the time; no lock is held in there.
-bool is_in_sched_yield(std::uintptr_t instruction) {
-  constexpr std::uintptr_t length = 16;
-  return instruction - yield_function < length;
+bool is_in_waiting_call(std::uintptr_t instruction) {
+  constexpr std::uintptr_t yield_length = 16;
+  constexpr std::uintptr_t sleep_length = 128;
+  return instruction - yield_function < yield_length || instruction - sleep_function < sleep_length;
 }
 
 // weft reads the clock where it is in the midst of something; what reads it cannot be told from there.
@@ -64,7 +67,7 @@ bool is_in_clock(std::uintptr_t instruction) {
 void look_up(std::uintptr_t instruction, Interruption& interruption) {
   const Table* table = current_table.load(std::memory_order_acquire);
   interruption.in_weft = interruption.in_runtime = table == nullptr;
-  if (table == nullptr || is_in_sched_yield(instruction)) return;
+  if (table == nullptr || is_in_waiting_call(instruction)) return;
   for (unsigned index = 0; index < table->used; ++index) {
     const Range& range = table->ranges[index];
     if (instruction < range.low || instruction >= range.high) continue;
