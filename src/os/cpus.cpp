@@ -4,32 +4,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arch/system_call.h"
+#include "os/text_file.h"
 
 namespace weft::os {
 namespace {
-
-// Reads a small file whole; returns its length, or -1. No stdio: this runs while a library loads.
-ssize_t read_file(const char* path, char* buffer, std::size_t size) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return -1;
-  const ssize_t length = read(file, buffer, size - 1);
-  close(file);
-  if (length >= 0) buffer[length] = '\0';
-  return length;
-}
 
 // "max 100000" or "150000 100000"; 0 if there is no quota.
 int quota_of(const char* group_folder) {
   char path[1200];
   char text[64];
   snprintf(path, sizeof path, "%s/cpu.max", group_folder);
-  if (read_file(path, text, sizeof text) <= 0) return 0;
+  if (read_file(path, text) <= 0) return 0;
   char* rest = nullptr;
   const long long quota = strtoll(text, &rest, 10);
   if (rest == text) return 0;
@@ -40,7 +30,7 @@ int quota_of(const char* group_folder) {
 
 bool find_group(char* folder, std::size_t size, std::size_t* root_length) {
   char text[1024];
-  if (read_file("/proc/self/cgroup", text, sizeof text) <= 0) return false;
+  if (read_file("/proc/self/cgroup", text) <= 0) return false;
   char* line = strstr(text, "0::/");
   if (line == nullptr || (line != text && line[-1] != '\n')) return false;
   line += 3;

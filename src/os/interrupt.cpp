@@ -4,11 +4,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -178,41 +175,6 @@ void refresh_code_not_to_leave() {
   other.used = 0;
   dl_iterate_phdr(collect, &other);
   current_table.store(&other, std::memory_order_release);
-}
-
-namespace {
-
-// A file that the kernel has about the KLT, as far as it goes into `text`. False: there is none.
-template <std::size_t size>
-bool read_about(pid_t klt, const char* name, char (&text)[size]) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/task/%d/%s", klt, name);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const ssize_t length = read(file, text, size - 1);
-  close(file);
-  if (length <= 0) return false;
-  text[length] = '\0';
-  return true;
-}
-
-}  // namespace
-
-KltActivity klt_activity(pid_t klt) {
-  char text[256];
-  if (!read_about(klt, "stat", text)) return KltActivity::gone;
-  const char* name_end = strrchr(text, ')');  // the name may hold anything
-  if (name_end == nullptr || name_end[1] != ' ') return KltActivity::gone;
-  if (name_end[2] == 'R') return KltActivity::runs;
-  return name_end[2] == 'S' || name_end[2] == 'D' ? KltActivity::sleeps : KltActivity::gone;
-}
-
-unsigned long klt_sleeps(pid_t klt) {
-  char text[4096];
-  if (!read_about(klt, "status", text)) return 0;
-  constexpr char label[] = "\nvoluntary_ctxt_switches:";
-  const char* found = strstr(text, label);
-  return found != nullptr ? strtoul(found + sizeof label - 1, nullptr, 10) : 0;
 }
 
 CodeName name_of_code(std::uintptr_t instruction) {

@@ -63,13 +63,6 @@ int this_klt();
 /// Finds out anew which code is not to be left (libraries come and go). Not from the handler.
 void refresh_code_not_to_leave();
 
-/// What a KLT is doing, as the kernel sees it.
-enum class KltActivity { runs, sleeps, gone };
-KltActivity klt_activity(pid_t klt);
-
-/// How often the KLT has gone to sleep so far; 0: not known.
-unsigned long klt_sleeps(pid_t klt);
-
 /// The function and the library that an instruction belongs to, as far as the dynamic linker knows; "" where it does
 /// not. Not from the handler.
 struct CodeName {

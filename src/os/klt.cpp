@@ -4,17 +4,18 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <initializer_list>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/interrupt.h"
+#include "os/text_file.h"
 
 namespace weft::os {
 namespace {
@@ -29,19 +30,29 @@ constexpr std::size_t rseq_registered_length = 32;
 std::atomic<unsigned> started{0};
 std::atomic<unsigned> ended{0};
 
+// What stands in a stat file behind the name of the KLT or process, which may hold anything: a blank and field 3
+// (proc(5)).
+const char* behind_name(const char* text) {
+  const char* name_end = strrchr(text, ')');
+  return name_end != nullptr ? name_end + 1 : nullptr;
+}
+
 // The threads that the process has, its main thread among them even if that has ended; 0: not known.
 unsigned count_threads() {
-  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
   char text[1024];
-  const ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  if (length <= 0) return 0;
-  text[length] = '\0';
-  const char* field = strrchr(text, ')');  // what ends field 2 (proc(5)); the name may hold anything
+  if (read_file("/proc/self/stat", text) <= 0) return 0;
   constexpr int wanted = 20;
-  for (int number = 2; field != nullptr && number < wanted; ++number) field = strchr(field + 1, ' ');
+  const char* field = behind_name(text);
+  for (int number = 3; field != nullptr && number < wanted; ++number) field = strchr(field + 1, ' ');
   return field != nullptr ? static_cast<unsigned>(strtoul(field, nullptr, 10)) : 0;
+}
+
+// A file about the KLT. False: there is none.
+template <std::size_t size>
+bool read_about(pid_t klt, const char* name, char (&text)[size]) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/%s", klt, name);
+  return read_file(path, text) > 0;
 }
 
 // What is looked up in libc by name, once and while the library is loaded: dlsym() forgets the
@@ -121,6 +132,23 @@ bool only_own_klts_left() {
       klt_activity(getpid()) == KltActivity::gone && count_threads() == started_before - ended_before + main_thread;
   return only && started.load(std::memory_order_seq_cst) == started_before &&
          ended.load(std::memory_order_seq_cst) == ended_before;
+}
+
+KltActivity klt_activity(pid_t klt) {
+  char text[256];
+  if (!read_about(klt, "stat", text)) return KltActivity::gone;
+  const char* state = behind_name(text);
+  if (state == nullptr || state[0] != ' ') return KltActivity::gone;
+  if (state[1] == 'R') return KltActivity::runs;
+  return state[1] == 'S' || state[1] == 'D' ? KltActivity::sleeps : KltActivity::gone;
+}
+
+unsigned long klt_sleeps(pid_t klt) {
+  char text[4096];
+  if (!read_about(klt, "status", text)) return 0;
+  constexpr char label[] = "\nvoluntary_ctxt_switches:";
+  const char* found = strstr(text, label);
+  return found != nullptr ? strtoul(found + sizeof label - 1, nullptr, 10) : 0;
 }
 
 int klt_id() { return static_cast<int>(syscall(SYS_gettid)); }

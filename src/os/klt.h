@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <sys/types.h>
 
 namespace weft::os {
 
@@ -25,6 +26,13 @@ void forget_klts();
 
 /// Whether the main thread has ended, and the KLTs that weft has started are all that is left of the process.
 bool only_own_klts_left();
+
+/// What a KLT is doing, as the kernel sees it.
+enum class KltActivity { runs, sleeps, gone };
+KltActivity klt_activity(pid_t klt);
+
+/// How often the KLT has gone to sleep so far; 0: not known.
+unsigned long klt_sleeps(pid_t klt);
 
 /// The kernel's number of the calling KLT.
 int klt_id();
