@@ -13,4 +13,12 @@ inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ULL + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+inline timespec to_timespec(std::uint64_t nanoseconds) {
+  constexpr std::uint64_t second = 1000000000;
+  timespec time{};
+  time.tv_sec = static_cast<time_t>(nanoseconds / second);
+  time.tv_nsec = static_cast<long>(nanoseconds % second);
+  return time;
+}
+
 }  // namespace weft::os

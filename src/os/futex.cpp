@@ -1,11 +1,11 @@
 #include "os/futex.h"
 
 #include <ctime>
-#include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
 #include "arch/system_call.h"
+#include "os/clock.h"
 
 namespace weft::os {
 
@@ -14,9 +14,7 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
 }
 
 void futex_wait_for(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t nanoseconds) {
-  timespec limit{};
-  limit.tv_sec = static_cast<time_t>(nanoseconds / 1000000000U);
-  limit.tv_nsec = static_cast<long>(nanoseconds % 1000000000U);
+  timespec limit = to_timespec(nanoseconds);
   arch::system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT_PRIVATE, static_cast<long>(expected),
                     reinterpret_cast<long>(&limit));
 }
@@ -26,10 +24,7 @@ void futex_wait_until(std::atomic<std::uint32_t>& word, std::uint32_t expected, 
     futex_wait(word, expected);
     return;
   }
-  constexpr std::uint64_t second = 1000000000;
-  timespec deadline{};
-  deadline.tv_sec = static_cast<time_t>(deadline_ns / second);
-  deadline.tv_nsec = static_cast<long>(deadline_ns % second);
+  timespec deadline = to_timespec(deadline_ns);
   // With a bit set the time is absolute, and of CLOCK_MONOTONIC.
   arch::system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT_BITSET_PRIVATE, static_cast<long>(expected),
                     reinterpret_cast<long>(&deadline), 0, static_cast<long>(FUTEX_BITSET_MATCH_ANY));

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "arch/system_call.h"
+#include "os/clock.h"
 #include "os/interrupt.h"
 
 #ifndef sigev_notify_thread_id
@@ -12,19 +13,6 @@
 #endif
 
 namespace weft::os {
-namespace {
-
-constexpr std::uint64_t second = 1000000000;
-
-timespec time_of(std::uint64_t nanoseconds) {
-  timespec time{};
-  time.tv_sec = static_cast<time_t>(nanoseconds / second);
-  time.tv_nsec = static_cast<long>(nanoseconds % second);
-  return time;
-}
-
-}  // namespace
-
 // For that KLT: the one that there is may be for another.
 bool Ticker::prepare(pid_t klt) {
   if (klt_ == klt) return true;
@@ -43,8 +31,8 @@ bool Ticker::prepare(pid_t klt) {
 
 void Ticker::set(std::uint64_t first_ns, std::uint64_t interval_ns) const {
   itimerspec times{};
-  times.it_value = time_of(first_ns);
-  times.it_interval = time_of(interval_ns);
+  times.it_value = to_timespec(first_ns);
+  times.it_interval = to_timespec(interval_ns);
   arch::system_call(SYS_timer_settime, timer_, TIMER_ABSTIME, reinterpret_cast<long>(&times));
 }
 
