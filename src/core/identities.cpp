@@ -32,6 +32,12 @@ void share(os::Identity* identity) {
   shared_spares = identity;
 }
 
+void keep_as_spare(Worker& worker, os::Identity* identity) {
+  identity->next = worker.spares;
+  worker.spares = identity;
+  ++worker.spare_count;
+}
+
 }  // namespace
 
 os::Identity* take_identity(Worker& worker) {
@@ -51,13 +57,10 @@ os::Identity* take_identity(Worker& worker) {
 }
 
 void give_identity(Worker& worker, os::Identity* identity) {
-  if (worker.spare_count < most_spares) {
-    identity->next = worker.spares;
-    worker.spares = identity;
-    ++worker.spare_count;
-    return;
-  }
-  share(identity);
+  if (worker.spare_count < most_spares)
+    keep_as_spare(worker, identity);
+  else
+    share(identity);
 }
 
 bool take_spare_in_handler(Worker& worker) {
@@ -66,20 +69,20 @@ bool take_spare_in_handler(Worker& worker) {
   if (identity != nullptr) shared_spares = identity->next;
   shared_lock.unlock();
   if (identity == nullptr) return false;
-  identity->next = worker.spares;
-  worker.spares = identity;
-  ++worker.spare_count;
+  keep_as_spare(worker, identity);
   return true;
 }
 
-void offer_identity_of_this_klt() {
+os::Identity* new_identity() {
   void* memory = std::malloc(sizeof(os::Identity));
-  if (memory == nullptr) return;
-  auto identity = new (memory) os::Identity;
+  return memory != nullptr ? new (memory) os::Identity : nullptr;
+}
+
+void offer_identity_of_this_klt() {
+  os::Identity* identity = new_identity();
+  if (identity == nullptr) return;
   identity->thread_pointer = arch::thread_pointer();
-  SpinGuard guard(shared_lock);
-  identity->next = shared_spares;
-  shared_spares = identity;
+  share(identity);
 }
 
 void want_identity() { wanted.fetch_add(1, std::memory_order_relaxed); }
@@ -91,9 +94,7 @@ void make_wanted_identities() {
   for (; count != 0; --count) {
     os::Identity* identity = os::create_lender();
     if (identity == nullptr) return;
-    SpinGuard guard(shared_lock);
-    identity->next = shared_spares;
-    shared_spares = identity;
+    share(identity);
   }
 }
 

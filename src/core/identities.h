@@ -30,6 +30,9 @@ inline bool runs_on_any_identity(const Unit& unit) {
   return (unit.flags.load(std::memory_order_relaxed) & both) == UnitFlag::free_standing;
 }
 
+/// A description of an identity, of none yet; freed by free(). nullptr without memory.
+os::Identity* new_identity();
+
 /// A free identity, from the worker's cache, from the shared one, or new; nullptr if none can be had.
 os::Identity* take_identity(Worker& worker);
 void give_identity(Worker& worker, os::Identity* identity);

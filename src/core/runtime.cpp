@@ -133,11 +133,6 @@ void end_root(void* argument) {
   leave_slot(*worker);
 }
 
-os::Identity* new_identity() {
-  void* memory = std::malloc(sizeof(os::Identity));
-  return memory != nullptr ? new (memory) os::Identity : nullptr;
-}
-
 // False: no memory.
 bool become_root(Worker& worker) {
   if (worker.root_unit.details.identity == nullptr) worker.root_unit.details.identity = new_identity();
