@@ -30,6 +30,13 @@ class ValueReader {
 /// The index of the word of the list that comes next, taken; `count` if none of them does.
 int take_one_of(ValueReader& value, const char* const* words, int count);
 
+/// The whole value is one of the words; `index`: which.
+template <int count>
+bool read_one_of(ValueReader& value, const char* const (&words)[count], int& index) {
+  index = take_one_of(value, words, count);
+  return index < count && value.at_end();
+}
+
 /// The whole value is a number.
 bool read_number(ValueReader& value, long& number, long least, long most);
 

@@ -3,8 +3,7 @@
 // Signal-yield (3.1.1). The unit switches to its worker's scheduler from within the handler, as if it had called
 // yield(); when it is resumed, on whichever KLT, it returns from the handler. What makes that right:
 //   - The unit is left only in code that is neither weft's nor the C and C++ runtime's (Interruption::in_runtime), nor
-//   on
-//     an alternate stack. So no lock of theirs is held, and weft's own state is whole: `current` runs, on its own
+//     on an alternate stack. So no lock of theirs is held, and weft's own state is whole: `current` runs, on its own
 //     stack.
 //   - Code that weft calls in the midst of something is under HeldOff: the functions of custom pools, and libc's that
 //     weft itself uses (core/held_calls.cpp; a program may have put an allocator of its own in their place).
@@ -12,8 +11,7 @@
 //     nothing and takes no lock. All of that happens on the scheduler's stack, outside of the handler. Registers need
 //     no care: those of the interrupted code lie in the kernel's frame, on the unit's stack.
 //   - Thread-local storage: a unit with one of its own keeps it, and the worker takes another (core/identities.h).
-//   There
-//     must be a free one at hand, for none can be made in a handler: else the unit runs on, and one is made
+//     There must be a free one at hand, for none can be made in a handler: else the unit runs on, and one is made
 //     outside (want_identity). A unit without one is left only if it has asked for signal-yield: whoever asks for that
 //     says that its code does not depend on thread-local storage staying the same (3.4: "KLT-independent").
 //
@@ -207,8 +205,8 @@ void read_preemption_environment() {
   base::read_variable("WEFT_PREEMPT_TIMER", "creation, aligned, one-to-all or chain", "(aligned)",
                       [](base::ValueReader& value) {
                         static const char* const words[] = {"creation", "aligned", "one-to-all", "chain"};
-                        const int index = base::take_one_of(value, words, 4);
-                        if (index == 4 || !value.at_end()) return false;
+                        int index = 0;
+                        if (!base::read_one_of(value, words, index)) return false;
                         preemption_settings.mode = static_cast<TickMode>(index);
                         return true;
                       });
@@ -231,15 +229,15 @@ void read_preemption_environment() {
   });
   base::read_variable("WEFT_KLT_SLEEP", "futex or sigsuspend", "(futex)", [](base::ValueReader& value) {
     static const char* const words[] = {"futex", "sigsuspend"};
-    const int index = base::take_one_of(value, words, 2);
-    if (index == 2 || !value.at_end()) return false;
+    int index = 0;
+    if (!base::read_one_of(value, words, index)) return false;
     preemption_settings.sleep = static_cast<KltSleep>(index);
     return true;
   });
   base::read_variable("WEFT_KLT_POOLS", "local or global", "(local)", [](base::ValueReader& value) {
     static const char* const words[] = {"local", "global"};
-    const int index = base::take_one_of(value, words, 2);
-    if (index == 2 || !value.at_end()) return false;
+    int index = 0;
+    if (!base::read_one_of(value, words, index)) return false;
     preemption_settings.pools = static_cast<KltPools>(index);
     return true;
   });

@@ -24,6 +24,7 @@
 
 namespace weft::openmp {
 
+using base::read_one_of;
 using base::take_one_of;
 using base::ValueReader;
 
@@ -60,12 +61,6 @@ const char* const offload_words[] = {"default", "mandatory", "disabled"};
 const char* const offload_names[] = {"DEFAULT", "MANDATORY", "DISABLED"};
 
 // Each reader below reads the whole value, and stores something only if all of it makes sense.
-
-template <int count>
-bool read_one_of(ValueReader& value, const char* const (&words)[count], int& index) {
-  index = take_one_of(value, words, count);
-  return index < count && value.at_end();
-}
 
 bool read_boolean(ValueReader& value, bool& result) {
   int index = 0;
