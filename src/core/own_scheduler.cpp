@@ -113,7 +113,7 @@ void Scheduler::end_on(const Worker& worker) {
   const unsigned active = packing_->active.load(std::memory_order_acquire);
   if (worker.ends.load(std::memory_order_relaxed)) return first_of(0);
   if (rank_ >= active) return nullptr;
-  const unsigned in_private = active * (packing_->total / active);
+  const unsigned in_private = packing_->private_pools(active);
   for (unsigned attempt = 0; attempt < 2; ++attempt) {
     shared_turn_ = !shared_turn_;
     if (!shared_turn_) {
@@ -151,17 +151,12 @@ Unit* Scheduler::choose(Worker& worker) {
 
 bool Scheduler::has_work() const {
   if (is_off()) return false;
-  if (packing_ != nullptr) {
-    const unsigned active = packing_->active.load(std::memory_order_acquire);
-    const unsigned in_private = active * (packing_->total / active);
-    for (unsigned index = 0; index < count_; ++index) {
-      const bool mine = index >= in_private || index % active == rank_;
-      if (mine && !pools()[index]->looks_empty()) return true;
-    }
-    return false;
+  const unsigned active = packing_ != nullptr ? packing_->active.load(std::memory_order_acquire) : 1;
+  const unsigned in_private = packing_ != nullptr ? packing_->private_pools(active) : 0;
+  for (std::size_t index = 0; index < count_; ++index) {
+    const bool takes_from_it = index >= in_private || index % active == rank_;
+    if (takes_from_it && !pools()[index]->looks_empty()) return true;
   }
-  for (std::size_t index = 0; index < count_; ++index)
-    if (!pools()[index]->looks_empty()) return true;
   return false;
 }
 

@@ -27,6 +27,9 @@ struct Packing {
   std::atomic<unsigned> active;
   unsigned total;
   std::atomic<unsigned> schedulers{0};
+
+  /// How many of the pools belong to one of `workers` active workers alone, the first ones; the rest are for all.
+  unsigned private_pools(unsigned workers) const { return workers * (total / workers); }
 };
 
 class Scheduler {
