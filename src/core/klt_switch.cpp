@@ -104,6 +104,7 @@ void sleep_until_called(Klt& self) {
       os::futex_wait(self.word, Klt::asleep);
     }
   }
+  self.word.store(Klt::asleep, std::memory_order_relaxed);
 }
 
 // ---------------------------------------------------------------- pools
@@ -195,7 +196,6 @@ void give_away(Worker& worker, std::intptr_t order) {
 void loop(Klt& self, const os::SignalMask& carrying) {
   for (;;) {
     sleep_until_called(self);
-    self.word.store(Klt::asleep, std::memory_order_relaxed);
     os::Identity* identity = self.worker->installed = self.worker->own;
     *arch::thread_word_of(identity->thread_pointer) = self.worker;
     arch::set_thread_pointer(identity->thread_pointer);
@@ -317,9 +317,7 @@ void leave_with_klt(Worker& worker, Unit& unit, Klt& self) {
   UnitDetails& of_unit = details(unit);
   if (of_unit.identity == nullptr) {
     of_unit.identity = worker.own;
-    worker.own = worker.spares;
-    worker.spares = worker.spares->next;
-    --worker.spare_count;
+    worker.own = take_identity(worker);  // the spare one: no lock, nothing is made
   }
   unit.flags.fetch_or(UnitFlag::holds_klt, std::memory_order_relaxed);
   unit.context = &self;
@@ -352,7 +350,6 @@ void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), vo
   unit.next = nullptr;
   resume_all(&unit);
   sleep_until_called(self);
-  self.word.store(Klt::asleep, std::memory_order_relaxed);
   take_over(self);
   os::set_signals(before);
 }
@@ -395,7 +392,6 @@ bool switch_klt(Worker& worker, Unit& unit) {
   other->event = Event::yielded;
   call(*other);
   sleep_until_called(*self);
-  self->word.store(Klt::asleep, std::memory_order_relaxed);
   take_over(*self);
   self->worker->slice_began = os::now_ns();
   return true;
