@@ -122,40 +122,34 @@ struct Pool::Through {
   static constexpr Operations operations{push, push_many, pop, steal, pop_many, size, end, &marking};
 };
 
-/// A pool of the user's own: its functions are called in the midst of something (HeldOff).
+namespace {
+
+// The same function, under HeldOff.
+template <auto function>
+struct UnderHeldOff;
+template <class Result, class... Arguments, Result (*function)(Arguments...)>
+struct UnderHeldOff<function> {
+  static Result call(Arguments... arguments) {
+    const HeldOff held;
+    return function(arguments...);
+  }
+};
+template <auto function>
+constexpr auto held = &UnderHeldOff<function>::call;
+
+}  // namespace
+
+/// A pool of the user's own: its functions are called in the midst of something.
 template <Access allowed>
 struct Pool::Held {
   using Plain = Through<Custom, allowed>;
-  static void push(Pool& pool, Unit* unit) {
-    const HeldOff held;
-    Plain::push(pool, unit);
+  static constexpr Operations of(void (*push)(Pool&, Unit*), void (*push_many)(Pool&, Unit*, Unit*, std::size_t),
+                                 const Operations* marking) {
+    return {push,       push_many, held<&Plain::pop>, held<&Plain::pop>, held<&Plain::pop_many>, held<&Plain::size>,
+            Plain::end, marking};
   }
-  static void push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
-    const HeldOff held;
-    Plain::push_many(pool, first, last, count);
-  }
-  static void mark_and_push(Pool& pool, Unit* unit) {
-    const HeldOff held;
-    Plain::mark_and_push(pool, unit);
-  }
-  static void mark_and_push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
-    const HeldOff held;
-    Plain::mark_and_push_many(pool, first, last, count);
-  }
-  static Unit* pop(Pool& pool) {
-    const HeldOff held;
-    return Plain::pop(pool);
-  }
-  static unsigned pop_many(Pool& pool, Unit** units, unsigned most) {
-    const HeldOff held;
-    return Plain::pop_many(pool, units, most);
-  }
-  static std::size_t size(const Pool& pool) {
-    const HeldOff held;
-    return Plain::size(pool);
-  }
-  static constexpr Operations marking{mark_and_push, mark_and_push_many, pop, pop, pop_many, size, Plain::end, nullptr};
-  static constexpr Operations operations{push, push_many, pop, pop, pop_many, size, Plain::end, &marking};
+  static constexpr Operations marking = of(held<&Plain::mark_and_push>, held<&Plain::mark_and_push_many>, nullptr);
+  static constexpr Operations operations = of(held<&Plain::push>, held<&Plain::push_many>, &marking);
 };
 
 template <class Store, Access allowed, class... Arguments>
