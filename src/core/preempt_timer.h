@@ -1,9 +1,8 @@
 // The four timers that ask preemptive units to give way (Shiina et al., 3.2).
 //
 //   creation     each worker has a timer of its own, begun when the worker was
-//   aligned      the same, but their ticks are spread over the interval: handlers of different workers do not meet in
-//   the
-//                kernel, where signals take a lock
+//   aligned      the same, but their ticks are spread over the interval: handlers of different workers do not meet
+//                in the kernel, where signals take a lock
 //   one-to-all   one worker has a timer, and passes each tick on to all that run a preemptive unit
 //   chain        the same, but it passes it on to the next of these, and that to the next
 //

@@ -95,7 +95,7 @@ bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
       fewer_awake_than_wanted(++blocked))
     wake_spare();
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
-  // sleep short: what spins has used the CPU since the last look.
+  // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
   if (!computes && !keeps_root) return true;
   if (worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) return true;
   os::refresh_code_not_to_leave();
