@@ -4,6 +4,7 @@
 
 #include "base/panic.h"
 #include "faces/openmp/doacross.h"
+#include "faces/openmp/even_deal.h"
 #include "faces/openmp/ompt/work.h"
 #include "faces/openmp/team.h"
 
@@ -73,10 +74,9 @@ struct Range {
 // One block for each member, the first ones an iteration longer.
 Range static_block(const Workshare& shared, const Member& member) {
   if (member.loop.chunks_taken != 0) return {0, 0};
-  const std::uint64_t size = member.team->size, number = member.number;
-  const std::uint64_t each = shared.trips / size, longer = shared.trips % size;
-  const std::uint64_t first = each * number + (number < longer ? number : longer);
-  return {first, first + each + (number < longer ? 1 : 0)};
+  const EvenDeal<std::uint64_t> dealt(shared.trips, member.team->size);
+  const std::uint64_t first = dealt.first_of(member.number);
+  return {first, first + dealt.count_of(member.number)};
 }
 
 // Chunks dealt round robin.
