@@ -181,7 +181,6 @@ void share_out(const LoopLevel* levels, unsigned count, unsigned number, unsigne
   part.count = own;
   part.all = all;
   if (own == 0) return;
-  part.any = true;
   part.last = first + own == all;
   nest.find(first, part.from);
   nest.find(first + own - 1, part.to);
