@@ -1,6 +1,6 @@
 # The list of ABI tests that are compiled by clang: most programs are those that gcc compiles too (tests.cmake).
 set(abi_clang_both
-  allocator atomic barrier cancel cancel_alone cancel_off critical detach doacross dynamic flush lock lock_old loop_collapse
+  allocator atomic barrier cancel cancel_alone cancel_off critical detach detach_discarded doacross dynamic flush lock lock_old loop_collapse
   loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
   parallel_nested parallel_wide proc_bind reduction routines_team routines_time sections single task_basic task_depend
   task_at_once task_final task_many task_order task_outlives_creator task_priority task_recursion task_reduction task_regions
@@ -8,7 +8,7 @@ set(abi_clang_both
 # What stock libomp 19 does otherwise: defaults and limits of its own (allocator, cancel, lock, routines_team), an abort
 # where a loop outside of any region is cancelled, no guarantee for the order of priorities, and detach outside of regions
 # waits for nobody.
-set(abi_clang_no_stock allocator cancel cancel_alone detach lock loop_collapse routines_team task_priority)
+set(abi_clang_no_stock allocator cancel cancel_alone detach detach_discarded lock loop_collapse routines_team task_priority)
 foreach(name ${abi_clang_both})
   set(stock)
   if(name IN_LIST abi_clang_no_stock)
@@ -102,7 +102,7 @@ if(abi_has_clang)
     endforeach()
   endforeach()
   # Programs that are here anyway, watched.
-  foreach(name atomic barrier critical depend_kinds detach doacross lock loop_dynamic loop_static ordered parallel_nested
+  foreach(name atomic barrier critical depend_kinds detach detach_discarded doacross lock loop_dynamic loop_static ordered parallel_nested
           parallel_wide pause reduction sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion
           task_reduction taskgroup taskloop
           threadprivate_common_f threadprivate_teams)

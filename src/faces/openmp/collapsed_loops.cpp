@@ -7,6 +7,8 @@
 // corners without work.
 #include "faces/openmp/collapsed_loops.h"
 
+#include "faces/openmp/even_deal.h"
+
 namespace weft::openmp {
 namespace {
 
@@ -172,15 +174,13 @@ void share_out(const LoopLevel* levels, unsigned count, unsigned number, unsigne
   const Nest nest{levels, count};
   std::uint64_t variables[most_collapsed];
   const std::uint64_t all = nest.iterations(0, variables);
-  const std::uint64_t each = all / size;
-  const std::uint64_t longer = all % size;
-  const std::uint64_t own = each + (number < longer ? 1 : 0);
-  const std::uint64_t first = each * number + (number < longer ? number : longer);
+  const EvenDeal<std::uint64_t> dealt(all, size);
+  const std::uint64_t first = dealt.first_of(number);
+  const std::uint64_t own = dealt.count_of(number);
   part.first = first;
   part.count = own;
   part.all = all;
   if (own == 0) return;
-  part.any = true;
   part.last = first + own == all;
   nest.find(first, part.from);
   nest.find(first + own - 1, part.to);

@@ -38,10 +38,9 @@ inline constexpr unsigned most_collapsed = 64;
 
 /// What one of `size` threads has of a canonical nest: its first and last iteration, and where they are among all.
 struct CollapsedPart {
-  bool any = false;
   bool last = false;  // it has the nest's last iteration
   std::uint64_t first = 0;
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  // 0: it has none
   std::uint64_t all = 0;
   std::uint64_t from[most_collapsed];
   std::uint64_t to[most_collapsed];

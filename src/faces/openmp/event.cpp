@@ -9,6 +9,14 @@
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
+namespace {
+
+void free_event(Event* event) {
+  if (ompt::Record* record = event->record.load(std::memory_order_relaxed); record != nullptr) ompt::release(*record);
+  std::free(event);
+}
+
+}  // namespace
 
 Event* make_event(Member& member) {
   void* memory = std::malloc(sizeof(Event));
@@ -26,7 +34,7 @@ void fulfil_event(Event* event) {
   if (ompt::watched) ompt::event_is_fulfilled(*event);
   if (event->left.drop(team.tasks, 1) == 0) {
     Task* task = event->task.load(std::memory_order_relaxed);
-    std::free(event);
+    free_event(event);
     if (task != nullptr) {
       if (self.team == &team)
         complete_task(self, *task);
@@ -40,18 +48,18 @@ void fulfil_event(Event* event) {
 bool end_body_of_detached(Member& member, Task& task) {
   Event* event = task.event;
   if (event->left.drop(member.team->tasks, 0) != 0) return false;
-  std::free(event);
+  free_event(event);
   return true;
 }
 
 void wait_for_event(Member& member, Task& task) {
   wait_for_counter(member, task.event->left, 1);
-  std::free(task.event);
+  free_event(task.event);
 }
 
 void forget_event(Member& member, Event& event) {
   event.task.store(nullptr, std::memory_order_release);
-  if (event.left.drop(member.team->tasks, 0) == 0) std::free(&event);
+  if (event.left.drop(member.team->tasks, 0) == 0) free_event(&event);
 }
 
 }  // namespace weft::openmp

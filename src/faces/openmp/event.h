@@ -20,6 +20,9 @@ struct Event {
   TaskCounter left{2};
   Team* team = nullptr;
   std::atomic<Task*> task{nullptr};  // nullptr: not created yet, or discarded
+  /// The task's, where a tool is told of that, which outlives the task: it may be discarded while a tool is told that
+  /// the event is fulfilled.
+  std::atomic<ompt::Record*> record{nullptr};
 };
 
 /// An event for the next task that the member creates (TaskRequest::event). Its address is its handle.

@@ -4,6 +4,7 @@
 
 #include "base/panic.h"
 #include "faces/openmp/doacross.h"
+#include "faces/openmp/even_deal.h"
 #include "faces/openmp/ompt/work.h"
 #include "faces/openmp/team.h"
 
@@ -70,13 +71,18 @@ struct Range {
   bool empty() const { return first == last; }
 };
 
+// A chunk, or what is left of one at the loop's end.
+Range chunk_from(const Workshare& shared, std::uint64_t first) {
+  const std::uint64_t left = shared.trips - first;
+  return {first, first + (shared.chunk < left ? shared.chunk : left)};
+}
+
 // One block for each member, the first ones an iteration longer.
 Range static_block(const Workshare& shared, const Member& member) {
   if (member.loop.chunks_taken != 0) return {0, 0};
-  const std::uint64_t size = member.team->size, number = member.number;
-  const std::uint64_t each = shared.trips / size, longer = shared.trips % size;
-  const std::uint64_t first = each * number + (number < longer ? number : longer);
-  return {first, first + each + (number < longer ? 1 : 0)};
+  const EvenDeal<std::uint64_t> dealt(shared.trips, member.team->size);
+  const std::uint64_t first = dealt.first_of(member.number);
+  return {first, first + dealt.count_of(member.number)};
 }
 
 // Chunks dealt round robin.
@@ -86,23 +92,18 @@ Range static_chunk(const Workshare& shared, const Member& member) {
       __builtin_add_overflow(first, static_cast<std::uint64_t>(member.number), &first) ||
       __builtin_mul_overflow(first, shared.chunk, &first) || first >= shared.trips)
     return {0, 0};
-  const std::uint64_t left = shared.trips - first;
-  return {first, first + (shared.chunk < left ? shared.chunk : left)};
+  return chunk_from(shared, first);
 }
 
 // One chunk, by an addition.
 Range take_chunk(Workshare& shared) {
   const std::uint64_t first = shared.next.fetch_add(shared.chunk, std::memory_order_relaxed);
-  if (first >= shared.trips) return {0, 0};
-  const std::uint64_t left = shared.trips - first;
-  return {first, first + (shared.chunk < left ? shared.chunk : left)};
+  return first < shared.trips ? chunk_from(shared, first) : Range{0, 0};
 }
 
 Range take_from_parts(Workshare& shared, const Member& member) {
   std::uint32_t number = 0;
-  if (!shared.parts.take(member.number, number)) return {0, 0};
-  const std::uint64_t first = number * shared.chunk, left = shared.trips - first;
-  return {first, first + (shared.chunk < left ? shared.chunk : left)};
+  return shared.parts.take(member.number, number) ? chunk_from(shared, number * shared.chunk) : Range{0, 0};
 }
 
 // Whoever comes takes `wanted(left)` iterations. A compare-exchange, not an addition: the counter of

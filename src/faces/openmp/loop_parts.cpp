@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/panic.h"
+#include "faces/openmp/even_deal.h"
 
 namespace weft::openmp {
 namespace {
@@ -27,15 +28,11 @@ void LoopParts::deal(std::uint64_t chunks, unsigned members) {
     room_ = members;
   }
   members_ = members;
-  const std::uint64_t dealt = chunks - 1, each = dealt / members, longer = dealt % members;
-  std::uint64_t first = 0;
-  for (unsigned index = 0; index < members; ++index) {
-    const std::uint64_t last = first + each + (index < longer ? 1 : 0);
-    parts_[index].range.store(pack(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)),
+  last_chunk_ = static_cast<std::uint32_t>(chunks - 1);
+  const EvenDeal<std::uint32_t> dealt(last_chunk_, members);
+  for (unsigned index = 0; index < members; ++index)
+    parts_[index].range.store(pack(dealt.first_of(index), dealt.first_of(index) + dealt.count_of(index)),
                               std::memory_order_relaxed);
-    first = last;
-  }
-  last_chunk_ = static_cast<std::uint32_t>(dealt);
   last_taken_.store(false, std::memory_order_relaxed);
   used_up_.store(false, std::memory_order_relaxed);
 }

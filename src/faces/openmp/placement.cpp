@@ -14,6 +14,7 @@
 
 #include "core/scheduler.h"
 #include "faces/openmp/affinity_format.h"
+#include "faces/openmp/even_deal.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/places.h"
@@ -28,20 +29,6 @@ constinit bool attends_regions = false;
 static bool attends_members = false;
 
 namespace {
-
-/// `items` dealt to `boxes` in order, as evenly as can be; the first ones get one more.
-struct EvenDeal {
-  unsigned each;
-  unsigned longer;  // boxes that get each + 1
-
-  EvenDeal(unsigned items, unsigned boxes) : each(items / boxes), longer(items % boxes) {}
-  unsigned first_of(unsigned box) const { return box * each + (box < longer ? box : longer); }
-  unsigned count_of(unsigned box) const { return each + (box < longer ? 1 : 0); }
-  unsigned box_of(unsigned item) const {
-    const unsigned in_longer = longer * (each + 1);
-    return item < in_longer ? item / (each + 1) : longer + (item - in_longer) / each;
-  }
-};
 
 unsigned cores_of(const Placement& placement) {
   const unsigned cores = placement.count / places.per_core;

@@ -19,13 +19,6 @@ constinit Places places;
 
 namespace {
 
-void keep(const PlaceList& list) {
-  free(places.sets);
-  places.sets = list.sets;
-  places.count = static_cast<unsigned>(list.count);
-  places.foreign = list.foreign;
-}
-
 void visit_group(void* context, const CpuSet& cpus) { static_cast<PlaceList*>(context)->add(cpus); }
 
 /// Where hwloc is missing, CPUs are all that is known.
@@ -150,7 +143,7 @@ bool read_cpus(ValueReader& value, PlaceList& list) {
 
 bool keep_if(bool good, PlaceList& list) {
   if (good)
-    keep(list);
+    take_places(list);
   else
     free(list.sets);
   return good;
@@ -171,7 +164,12 @@ void show_place(const CpuSet& set) {
 
 }  // namespace
 
-void take_places(const PlaceList& list) { keep(list); }
+void take_places(const PlaceList& list) {
+  free(places.sets);
+  places.sets = list.sets;
+  places.count = static_cast<unsigned>(list.count);
+  places.foreign = list.foreign;
+}
 
 bool read_places(ValueReader& value) {
   PlaceList list;
@@ -186,7 +184,7 @@ bool read_cpu_affinity(ValueReader& value) {
 void use_threads_as_places() {
   PlaceList list;
   list_groups(list, Sharing::thread, "threads");
-  keep(list);
+  take_places(list);
 }
 
 void keep_usable_places(const char* source, bool quiet) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "faces/openmp/even_deal.h"
+
 namespace weft::openmp {
 
 /// One of `size` threads among which a loop is divided.
@@ -52,9 +54,8 @@ StaticPart<T> static_block_of(const LoopRange<T>& loop, LoopShare share) {
   using U = typename LoopRange<T>::U;
   const U trips = loop.trips();
   const U size = static_cast<U>(share.size), number = static_cast<U>(share.number);
-  const U each = trips / size, longer = trips % size;
-  const U first = each * number + (number < longer ? number : longer);
-  const U count = each + (number < longer ? 1 : 0);
+  const EvenDeal<U> dealt(trips, size);
+  const U first = dealt.first_of(number), count = dealt.count_of(number);
   StaticPart<T> part{loop.nothing(), static_cast<typename LoopRange<T>::S>(trips)};
   if (count == 0) return part;
   part.range = loop.part(first, count);

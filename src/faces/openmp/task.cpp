@@ -263,15 +263,16 @@ inline void count_created(Member& member, Task& task) {
 // Of tasks that are run one inside of the other, where each is a level deeper, it is enough if some look.
 bool looks_at_stack(const Task& task) { return task.depth % 16 == 0; }
 
+template <void (*call)(void*) = call_task>
 inline void run_body(Member& member, Task& task, bool looks = true) {
   Task* before = member.task;
   member.task = &task;
   task.runner.store(&member, std::memory_order_relaxed);
   const std::size_t wanted = core::runtime.config.stack_size;
   if (looks && core::stack_left() < wanted / 2) [[unlikely]]
-    core::call_on_segment(wanted, call_task, &task);
+    core::call_on_segment(wanted, call, &task);
   else
-    task.function(task.data);
+    call(&task);
   go_back_to(member, before);
 }
 
@@ -284,15 +285,7 @@ void tell_end_of_body(Member& member, Task& task) {
 // run_body() where a tool is told of it.
 [[gnu::noinline]] void run_watched_body(Member& member, Task& task) {
   ompt::task_begins(member, task);
-  Task* before = member.task;
-  member.task = &task;
-  task.runner.store(&member, std::memory_order_relaxed);
-  const std::size_t wanted = core::runtime.config.stack_size;
-  if (core::stack_left() < wanted / 2 && !ompt::members_have_stacks())
-    core::call_on_segment(wanted, ompt::call_task_body, &task);
-  else
-    ompt::call_task_body(&task);
-  go_back_to(member, before);
+  run_body<ompt::call_task_body>(member, task, !ompt::members_have_stacks());
   tell_end_of_body(member, task);
 }
 

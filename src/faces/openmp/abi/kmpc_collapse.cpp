@@ -42,7 +42,7 @@ WEFT_EXPORT std::int32_t __kmpc_for_collapsed_init(Ident*, Gtid, LoopLevel* leve
   if (ompt::watched) [[unlikely]]
     ompt::static_loop_begins(WEFT_CALLER, ompt::WorkKind::loop_static, own.all, {own.first, own.count});
   if (last != nullptr) *last = own.last ? 1 : 0;
-  if (!own.any) return 0;
+  if (own.count == 0) return 0;
   for (std::int32_t index = 0; index < count; ++index) {
     part[index] = levels[index];
     part[index].lower = own.from[index];

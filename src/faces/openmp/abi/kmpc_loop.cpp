@@ -81,13 +81,13 @@ StaticPart<T> static_part(std::int32_t schedule, const LoopRange<T>& loop, LoopS
   }
 }
 
-// What the compiler says of a loop.
-ompt::WorkKind kind_of_loop(const Ident* place, bool is_static) {
+// What the compiler says of a loop that it makes itself.
+ompt::WorkKind kind_of_loop(const Ident* place) {
   constexpr std::int32_t is_sections = 0x400, is_distribute = 0x800;
   const std::int32_t flags = place != nullptr ? place->flags : 0;
   if ((flags & is_sections) != 0) return ompt::WorkKind::sections;
   if ((flags & is_distribute) != 0) return ompt::WorkKind::distribute;
-  return is_static ? ompt::WorkKind::loop_static : ompt::WorkKind::loop;
+  return ompt::WorkKind::loop_static;
 }
 
 // A tool is told of the loop as it was, and of what the member has of it now.
@@ -97,7 +97,7 @@ template <class T>
   const LoopRange<T> part{*lower, *upper, loop.increment};
   const std::uint64_t trips = loop.empty() ? 0 : static_cast<std::uint64_t>(loop.trips());
   const std::uint64_t own = loop.empty() || part.empty() ? 0 : static_cast<std::uint64_t>(part.trips());
-  ompt::static_loop_begins(caller, kind_of_loop(place, true), trips, {static_cast<std::uint64_t>(*lower), own});
+  ompt::static_loop_begins(caller, kind_of_loop(place), trips, {static_cast<std::uint64_t>(*lower), own});
 }
 
 template <class T>

@@ -48,6 +48,10 @@ struct Thread {
 struct Region;
 struct ImplicitRecord;
 
+/// What a task with an event has come to first. A tool is told of the fulfilment by whoever finds that it was not
+/// discarded before.
+enum class Detached : int { nothing, body_ended, fulfilled, discarded };
+
 /// Of a task.
 struct Record {
   Data data;
@@ -57,9 +61,9 @@ struct Record {
   Region* region = nullptr;            // its team's
   Record* below = nullptr;             // explicit: the one that was interrupted for it
   int state_before = state_undefined;  // explicit, and begun: the thread's
-  std::atomic<unsigned> users{1};      // the task itself, and what refers to it as a predecessor
-  std::atomic<int> detached{0};        // 1 + what came first: the body's end (1) or the fulfilment (2)
-  void* memory = nullptr;              // explicit: the data that it was created with
+  std::atomic<unsigned> users{1};      // the task itself, its event, and what refers to it as a predecessor
+  std::atomic<Detached> detached{Detached::nothing};
+  void* memory = nullptr;  // explicit: the data that it was created with
   std::size_t memory_size = 0;
   bool is_chunk = false;  // of a taskloop
   DispatchChunk chunk{};

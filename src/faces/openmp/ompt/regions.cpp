@@ -107,9 +107,7 @@ void root_appears(Team& team) {
   Region& region = *make_region({}, 1);
   team.watched = &region;
   Thread& thread = thread_of_root();
-  region.threads = static_cast<Thread**>(std::malloc(sizeof(Thread*)));
-  if (region.threads == nullptr) base::panic("no memory for what a tool is told of a thread");
-  region.threads[0] = &thread;
+  take_threads(region, team, thread);
   ImplicitRecord& task = seat(region, team.master);
   task.flags = task_initial;
   begin_as(thread);

@@ -39,25 +39,14 @@ void wait_at_end(Member& member, SyncKind kind, const void* code) {
   sync_region(kind, Endpoint::end, nullptr, here.task_data(), code);
 }
 
-void begin_watched_taskgroup(Caller caller) {
-  const Call call(caller);
-  const Here& here = call.here;
-  sync_region(SyncKind::taskgroup, Endpoint::begin, here.parallel_data(), here.task_data(), call.code);
-  begin_taskgroup(here.member);
-}
-
 void tell_group_begin(Member& member) {
   const Here here(member);
   sync_region(SyncKind::taskgroup, Endpoint::begin, here.parallel_data(), here.task_data(), here.thread.code);
 }
 
-void end_told_group(Member& member) {
-  const Here here(member);
-  {
-    const Wait waiting(here, SyncKind::taskgroup, here.thread.code);
-    end_taskgroup(member);
-  }
-  sync_region(SyncKind::taskgroup, Endpoint::end, here.parallel_data(), here.task_data(), here.thread.code);
+void begin_watched_taskgroup(Caller caller) {
+  const Call call(caller);
+  open_group(call.here.member);
 }
 
 void watched_yield(Caller caller) {

@@ -52,22 +52,20 @@ template <class Function>
 /// The barrier at the end of a region.
 void wait_at_end(Member& member, SyncKind kind, const void* code);
 
-/// taskgroup: its end waits.
-void begin_watched_taskgroup(Caller caller);
+/// taskgroup, within the call that the thread is in: its end waits.
+void tell_group_begin(Member& member);
 template <class Function>
-[[gnu::noinline, gnu::cold]] void end_watched_taskgroup(Caller caller, Function end) {
-  const Call call(caller);
-  const Here& here = call.here;
+[[gnu::noinline, gnu::cold]] void end_told_group(Member& member, Function end) {
+  const Here here(member);
+  const Code code = here.thread.code;
   {
-    const Wait waiting(here, SyncKind::taskgroup, call.code);
-    end(here.member);
+    const Wait waiting(here, SyncKind::taskgroup, code);
+    end(member);
   }
-  sync_region(SyncKind::taskgroup, Endpoint::end, here.parallel_data(), here.task_data(), call.code);
+  sync_region(SyncKind::taskgroup, Endpoint::end, here.parallel_data(), here.task_data(), code);
 }
 
-/// The same within a construct that has a taskgroup.
-void tell_group_begin(Member& member);
-void end_told_group(Member& member);
+/// That of a construct that has one.
 inline void open_group(Member& member) {
   if (watched) [[unlikely]]
     tell_group_begin(member);
@@ -75,8 +73,16 @@ inline void open_group(Member& member) {
 }
 inline void close_group(Member& member) {
   if (watched) [[unlikely]]
-    return end_told_group(member);
+    return end_told_group(member, end_taskgroup);
   end_taskgroup(member);
+}
+
+/// The program's own.
+void begin_watched_taskgroup(Caller caller);
+template <class Function>
+[[gnu::noinline, gnu::cold]] void end_watched_taskgroup(Caller caller, Function end) {
+  const Call call(caller);
+  end_told_group(call.here.member, end);
 }
 
 void watched_yield(Caller caller);

@@ -79,6 +79,7 @@ void task_is_created(Member& member, Task& task, std::size_t data_size, const De
   record.region = &here.region;
   record.memory = task.data;
   record.memory_size = data_size;
+  if (task.event != nullptr) task.event->record.store(hold(task), std::memory_order_release);
   if (here.implicit.next_is_chunk) {
     record.is_chunk = true;
     record.chunk = here.implicit.next_chunk;
@@ -124,22 +125,25 @@ TaskStatus end_of(const Member& member, const Task& task) {
   return settings.cancellation && is_cancelled(*member.team, task) ? TaskStatus::cancel : TaskStatus::complete;
 }
 
-// Whoever comes second finds what the first left. The record outlives both: the task is not complete before.
+// Whoever comes second finds what the first left. The record outlives both: the event holds it, and is there until both
+// its task's end and its fulfilment have been counted, which they have not been yet.
 bool body_ends_before_fulfilment(Task& task) {
-  return task.notes.record->detached.exchange(1, std::memory_order_acq_rel) == 0;
+  return task.notes.record->detached.exchange(Detached::body_ended, std::memory_order_acq_rel) == Detached::nothing;
 }
 
 void event_is_fulfilled(openmp::Event& event) {
-  const Task* task = event.task.load(std::memory_order_acquire);
-  if (task == nullptr || task->notes.record == nullptr) return;
-  Record& record = *task->notes.record;
-  const bool late = record.detached.exchange(2, std::memory_order_acq_rel) != 0;
-  task_schedule(&record.data, late ? TaskStatus::late_fulfill : TaskStatus::early_fulfill, nullptr);
+  Record* record = event.record.load(std::memory_order_acquire);
+  if (record == nullptr) return;
+  const Detached before = record->detached.exchange(Detached::fulfilled, std::memory_order_acq_rel);
+  if (before == Detached::discarded) return;
+  const bool late = before == Detached::body_ended;
+  task_schedule(&record->data, late ? TaskStatus::late_fulfill : TaskStatus::early_fulfill, nullptr);
 }
 
 void task_is_discarded(Member& member, Task& task) {
   const Here here(member);
   Record& record = *task.notes.record;
+  record.detached.store(Detached::discarded, std::memory_order_release);
   record.below = &here.task;
   const bool by_group = !member.team->cancelled.load(std::memory_order_acquire);
   ompt::cancel(&record.data, (by_group ? cancel_taskgroup : cancel_parallel) | cancel_discarded_task, nullptr);
