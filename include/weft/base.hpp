@@ -127,6 +127,12 @@ int wait(Call call) {
   return call();
 }
 
+/// A call of the C API that waits for so long at most. False: that was not long enough.
+template <class Call>
+bool wait_in_time(Call call) {
+  return check_unless(WEFT_ERR_TIMEOUT, wait(call));
+}
+
 /// Rounded up; what does not fit is no limit.
 template <class Rep, class Period>
 std::uint64_t nanoseconds(const std::chrono::duration<Rep, Period>& duration) {
@@ -167,7 +173,7 @@ class Waitable {
  private:
   Derived& self() { return static_cast<Derived&>(*this); }
   bool within(std::uint64_t nanoseconds) {
-    return check_unless(WEFT_ERR_TIMEOUT, detail::wait([&] { return self().timed_wait(nanoseconds); }));
+    return wait_in_time([&] { return self().timed_wait(nanoseconds); });
   }
 };
 

@@ -48,8 +48,7 @@ class Mutex {
 
  private:
   bool within(std::uint64_t nanoseconds) {
-    return detail::check_unless(WEFT_ERR_TIMEOUT,
-                                detail::wait([&] { return weft_mutex_timed_lock(&it_, nanoseconds); }));
+    return detail::wait_in_time([&] { return weft_mutex_timed_lock(&it_, nanoseconds); });
   }
   weft_mutex it_;
 };
@@ -104,9 +103,7 @@ class Condition {
     return signalled ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   bool within(std::unique_lock<Mutex>& lock, std::uint64_t nanoseconds) {
-    return detail::check_unless(WEFT_ERR_TIMEOUT, detail::wait([&] {
-                                  return weft_cond_timed_wait(&it_, lock.mutex()->handle(), nanoseconds);
-                                }));
+    return detail::wait_in_time([&] { return weft_cond_timed_wait(&it_, lock.mutex()->handle(), nanoseconds); });
   }
   weft_cond it_ = WEFT_COND_INIT;
 };
@@ -151,7 +148,7 @@ class SharedMutex {
 
  private:
   bool within(int (*timed_lock)(weft_rwlock*, std::uint64_t), std::uint64_t nanoseconds) {
-    return detail::check_unless(WEFT_ERR_TIMEOUT, detail::wait([&] { return timed_lock(&it_, nanoseconds); }));
+    return detail::wait_in_time([&] { return timed_lock(&it_, nanoseconds); });
   }
   weft_rwlock it_ = WEFT_RWLOCK_INIT;
 };
@@ -182,8 +179,7 @@ class Semaphore {
 
  private:
   bool within(std::uint64_t nanoseconds) {
-    return detail::check_unless(WEFT_ERR_TIMEOUT,
-                                detail::wait([&] { return weft_semaphore_timed_acquire(&it_, nanoseconds); }));
+    return detail::wait_in_time([&] { return weft_semaphore_timed_acquire(&it_, nanoseconds); });
   }
   weft_semaphore it_;
 };
@@ -246,8 +242,7 @@ class Barrier {
  private:
   std::optional<bool> within(std::uint64_t nanoseconds) {
     int last = 0;
-    const int error = detail::wait([&] { return weft_barrier_timed_wait(&it_, nanoseconds, &last); });
-    if (!detail::check_unless(WEFT_ERR_TIMEOUT, error)) return std::nullopt;
+    if (!detail::wait_in_time([&] { return weft_barrier_timed_wait(&it_, nanoseconds, &last); })) return std::nullopt;
     return last != 0;
   }
   weft_barrier it_;
@@ -406,9 +401,9 @@ template <class Rep, class Period, class... Objects>
                                                     Objects&... objects) {
   const weft_event events[] = {objects.event()...};
   std::size_t which = 0;
-  const int error =
-      detail::wait([&] { return weft_select(sizeof...(Objects), events, detail::nanoseconds(duration), &which); });
-  if (!detail::check_unless(WEFT_ERR_TIMEOUT, error)) return std::nullopt;
+  const std::uint64_t limit = detail::nanoseconds(duration);
+  if (!detail::wait_in_time([&] { return weft_select(sizeof...(Objects), events, limit, &which); }))
+    return std::nullopt;
   return which;
 }
 
