@@ -1,46 +1,30 @@
 // What preemption costs (S. Shiina et al., PPoPP 2021). One measurement per call, one JSON object on stdout:
 //
-//   preempt cost KIND                       Table 1: from the last instruction of one thread to the first of the next,
-//   on
-//                                           one CPU. KIND: pthread, signal-yield, klt-switch
-//   preempt overhead KIND WORKERS STEPS     Fig. 6: how long compute-bound units take, ten per worker. KIND: none,
-//   timer
-//                                           (interrupted, but never made to give way), signal-yield, klt-switch
-//   preempt interruption WORKERS            Fig. 4: what a tick takes from a unit that nobody waits behind
+//   preempt cost KIND                     Table 1: from the last instruction of one thread to the first of the next, on
+//                                         one CPU. KIND: pthread, signal-yield, klt-switch
+//   preempt overhead KIND WORKERS STEPS   Fig. 6: how long compute-bound units take, ten per worker; the best of three.
+//                                         KIND: none, timer (interrupted, never made to give way), signal-yield,
+//                                         klt-switch
+//   preempt interruption WORKERS          Fig. 4: what a tick takes from a unit that nobody waits behind
 //
 // Intervals, timers and variants are those of WEFT_PREEMPT_INTERVAL, WEFT_PREEMPT_TIMER, WEFT_KLT_SLEEP and
 // WEFT_KLT_POOLS.
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <x86intrin.h>
 
 #include <weft/weft.h>
 
-enum { MOST_GAPS = 1 << 16, UNITS_PER_WORKER = 10, MOST_WORKERS = 64, COST_GAPS = 1000 };
+#include "common.h"
 
-static _Noreturn void stop(const char* what) {
-  fprintf(stderr, "preempt: %s\n", what);
-  exit(2);
-}
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
+enum { MOST_GAPS = 4096, UNITS_PER_WORKER = 10, MOST_WORKERS = 64, COST_GAPS = 1000 };
 
 static double ticks_per_ns(void) {
-  const uint64_t began = now_ns(), ticks = __rdtsc();
-  while (now_ns() - began < 20000000) {
+  const double began = now_ns();
+  const uint64_t ticks = __rdtsc();
+  while (now_ns() - began < 20e6) {
   }
-  return (double)(__rdtsc() - ticks) / (double)(now_ns() - began);
+  return (double)(__rdtsc() - ticks) / (now_ns() - began);
 }
 
 static int by_value(const void* a, const void* b) {
@@ -61,7 +45,7 @@ static weft_preemption kind_of(const char* name) {
   if (strcmp(name, "signal-yield") == 0 || strcmp(name, "timer") == 0) return WEFT_PREEMPT_SIGNAL_YIELD;
   if (strcmp(name, "klt-switch") == 0) return WEFT_PREEMPT_KLT_SWITCH;
   if (strcmp(name, "none") == 0) return WEFT_PREEMPT_NONE;
-  stop("no such kind");
+  fail("preempt: no such kind");
 }
 
 // ---------------------------------------------------------------- Table 1
@@ -105,23 +89,24 @@ static void measure_cost(const char* kind, double scale) {
   CPU_ZERO(&one);
   CPU_SET((size_t)sched_getcpu(), &one);
   sched_setaffinity(0, sizeof one, &one);
-  const uint64_t end = now_ns() + 30000000000U;
+  const double end = now_ns() + 30e9;
   if (strcmp(kind, "pthread") == 0) {
     pthread_t threads[2];
     for (intptr_t index = 0; index < 2; ++index)
-      if (pthread_create(&threads[index], NULL, turns_of_thread, (void*)(index + 1)) != 0) stop("no thread");
+      if (pthread_create(&threads[index], NULL, turns_of_thread, (void*)(index + 1)) != 0) fail("preempt: no thread");
     for (int index = 0; index < 2; ++index) pthread_join(threads[index], NULL);
   } else {
     setenv("WEFT_NUM_WORKERS", "1", 1);
-    if (weft_init() != WEFT_OK) stop("weft_init");
+    if (weft_init() != WEFT_OK) fail("preempt: weft_init");
     weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
     attr.preemption = kind_of(kind);
     weft_unit* units[2];
     for (intptr_t index = 0; index < 2; ++index)
-      if (weft_unit_create(turns_of_unit, (void*)(index + 1), &attr, &units[index]) != WEFT_OK) stop("no unit");
+      if (weft_unit_create(turns_of_unit, (void*)(index + 1), &attr, &units[index]) != WEFT_OK)
+        fail("preempt: no unit");
     weft_unit_free_many(2, units);
   }
-  if (now_ns() > end) stop("too slow");
+  if (now_ns() > end) fail("preempt: too slow");
   print_gaps(kind, turns.gaps, turns.count, scale);
 }
 
@@ -140,24 +125,24 @@ static void compute(void* argument) {
 }
 
 static void measure_overhead(const char* kind, int workers, uint64_t steps) {
-  if (weft_init() != WEFT_OK) stop("weft_init");
+  if (weft_init() != WEFT_OK) fail("preempt: weft_init");
   steps_of_each = steps;
   only_timer = strcmp(kind, "timer") == 0;
   weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
   attr.preemption = kind_of(kind);
   const size_t count = (size_t)workers * UNITS_PER_WORKER;
   weft_unit* units[MOST_WORKERS * UNITS_PER_WORKER];
-  uint64_t best = UINT64_MAX, began = 0;
+  double best = 1e18;
   const uint64_t before = weft_preemptions();
   for (int round = 0; round < 3; ++round) {
-    began = now_ns();
+    const double began = now_ns();
     for (size_t index = 0; index < count; ++index)
-      if (weft_unit_create(compute, (void*)(index + 1), &attr, &units[index]) != WEFT_OK) stop("no unit");
+      if (weft_unit_create(compute, (void*)(index + 1), &attr, &units[index]) != WEFT_OK) fail("preempt: no unit");
     weft_unit_free_many(count, units);
-    const uint64_t took = now_ns() - began;
+    const double took = now_ns() - began;
     if (took < best) best = took;
   }
-  printf("{\"name\": \"%s\", \"ns\": %llu, \"preemptions\": %llu, \"klts\": %zu}\n", kind, (unsigned long long)best,
+  printf("{\"name\": \"%s\", \"ns\": %.0f, \"preemptions\": %llu, \"klts\": %zu}\n", kind, best,
          (unsigned long long)(weft_preemptions() - before), weft_klts(NULL));
 }
 
@@ -173,7 +158,7 @@ static double ticks_of_ns;
 static void look_for_gaps(void* argument) {
   const size_t self = (size_t)(uintptr_t)argument;
   const uint64_t least = (uint64_t)(400 * ticks_of_ns), most = (uint64_t)(200000 * ticks_of_ns);
-  const uint64_t end = now_ns() + 500000000;
+  const double end = now_ns() + 500e6;
   uint64_t last = __rdtsc();
   for (uint64_t round = 1; round % 1000000 != 0 || now_ns() < end; ++round) {
     const uint64_t now = __rdtsc();
@@ -184,24 +169,25 @@ static void look_for_gaps(void* argument) {
 }
 
 static void measure_interruption(int workers, double scale) {
-  if (weft_init() != WEFT_OK) stop("weft_init");
+  if (weft_init() != WEFT_OK) fail("preempt: weft_init");
   ticks_of_ns = scale;
   weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
   attr.preemption = WEFT_PREEMPT_SIGNAL_YIELD;
   weft_unit* units[MOST_WORKERS];
   for (int index = 0; index < workers; ++index)
-    if (weft_unit_create(look_for_gaps, (void*)(uintptr_t)index, &attr, &units[index]) != WEFT_OK) stop("no unit");
+    if (weft_unit_create(look_for_gaps, (void*)(uintptr_t)index, &attr, &units[index]) != WEFT_OK)
+      fail("preempt: no unit");
   weft_unit_free_many((size_t)workers, units);
-  static uint64_t all[MOST_WORKERS * 4096];
+  static uint64_t all[MOST_WORKERS * MOST_GAPS];
   size_t count = 0;
   for (int index = 0; index < workers; ++index)
-    for (size_t gap = 0; gap < seen[index].count && gap < 4096; ++gap) all[count++] = seen[index].gaps[gap];
+    for (size_t gap = 0; gap < seen[index].count; ++gap) all[count++] = seen[index].gaps[gap];
   print_gaps("interruption", all, count, scale);
 }
 
 static int workers_from(const char* text) {
   const int workers = atoi(text);
-  if (workers < 1 || workers > MOST_WORKERS) stop("workers: 1 to 64");
+  if (workers < 1 || workers > MOST_WORKERS) fail("preempt: workers: 1 to 64");
   setenv("WEFT_NUM_WORKERS", text, 1);
   return workers;
 }
@@ -214,6 +200,6 @@ int main(int count, char** arguments) {
   else if (count == 3 && strcmp(arguments[1], "interruption") == 0)
     measure_interruption(workers_from(arguments[2]), ticks_per_ns());
   else
-    stop("cost KIND | overhead KIND WORKERS STEPS | interruption WORKERS");
+    fail("preempt: cost KIND | overhead KIND WORKERS STEPS | interruption WORKERS");
   return 0;
 }

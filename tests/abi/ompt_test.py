@@ -38,6 +38,8 @@ def settings(program: str, tool: str) -> None:
     none = r"^-2\n$"
     expect("none", run(program), none, r"^$")
     expect("disabled", run(program, OMP_TOOL="disabled", OMP_TOOL_LIBRARIES=tool), none, r"^$")
+    expect("empty", run(program, OMP_TOOL="", OMP_TOOL_LIBRARIES="", OMP_TOOL_VERBOSE_INIT=""), none, r"^$")
+    expect("not verbose", run(program, OMP_TOOL_VERBOSE_INIT="disabled"), none, r"^$")
     expect("enabled", run(program, OMP_TOOL="ENABLED", OMP_TOOL_LIBRARIES=tool), r"^304\n$", COUNTED)
     expect("refuses", run(program, WITNESS_REFUSES="1", OMP_TOOL_LIBRARIES=tool), none, r"^$")
     expect("preloaded", run(program, LD_PRELOAD=tool), r"^304\n$", COUNTED)

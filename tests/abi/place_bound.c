@@ -1,19 +1,6 @@
 /* Members that all run at once are each on the CPUs of their place; so is the thread that opens regions, before and
  * after. Run with OMP_PLACES={0},{1} and as many workers as places. */
-#include "check.h"
-
-#include <sched.h>
-
-static int is_in_place(void) {
-  cpu_set_t mask;
-  int ids[CPU_SETSIZE];
-  const int place = omp_get_place_num(), count = omp_get_place_num_procs(place);
-  if (place < 0 || sched_getaffinity(0, sizeof mask, &mask) != 0 || CPU_COUNT(&mask) != count) return 0;
-  omp_get_place_proc_ids(place, ids);
-  for (int i = 0; i < count; ++i)
-    if (!CPU_ISSET(ids[i], &mask)) return 0;
-  return CPU_ISSET(sched_getcpu(), &mask);
-}
+#include "place.h"
 
 /* Whether both were. */
 static int all_at_once(void) {

@@ -1,21 +1,13 @@
 /* A member runs on the CPUs of its place and nowhere else, whatever it has waited for and whoever resumed it; so does
  * the thread that opens regions. Run with OMP_PLACES={0},{1}, any number of threads and workers. */
-#include "check.h"
-
 #include <pthread.h>
-#include <sched.h>
 
-/* The calling thread has this number in its team: is it where it belongs? */
+#include "place.h"
+
+/* The calling thread belongs to this place: is it there? */
 static void check_place(int place) {
-  cpu_set_t mask;
-  int ids[CPU_SETSIZE];
-  const int count = omp_get_place_num_procs(place);
   CHECK_EQ(omp_get_place_num(), place);
-  CHECK_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
-  CHECK_EQ(CPU_COUNT(&mask), count);
-  omp_get_place_proc_ids(place, ids);
-  for (int i = 0; i < count; ++i) CHECK(CPU_ISSET(ids[i], &mask));
-  CHECK(CPU_ISSET(sched_getcpu(), &mask));
+  CHECK(is_in_place());
 }
 
 static void waits_of_all_kinds(int rounds) {

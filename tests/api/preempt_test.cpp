@@ -550,6 +550,7 @@ TEST_P(Preempt, WorkersArePacked) {
     SpinBarrier barrier(total * 2);
     std::atomic<unsigned> through{0}, astray{0};
     std::atomic<bool> packed{false};
+    const std::uint64_t before = preemptions();
     Jobs jobs;
     for (unsigned number = 0; number < total * 2; ++number) {
       weft_unit_attr attr = preemptive();
@@ -568,7 +569,7 @@ TEST_P(Preempt, WorkersArePacked) {
         ++through;
       });
     }
-    ASSERT_TRUE(eventually([] { return weft_preemptions() > 0; }));
+    ASSERT_TRUE(eventually([&] { return preemptions() > before; }));
     ASSERT_EQ(weft_packing_set_active(packing, active), WEFT_OK);
     packed = true;
     jobs.join();

@@ -22,6 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
+TOLERANCE = 1e-5  # as in the tests of these programs
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def same(one: str, other: str) -> str:
         )
     except ValueError:
         return "DIFFERENT"
-    return f"within {worst:.0e}"
+    return f"within {worst:.0e}" if worst <= TOLERANCE else "DIFFERENT"
 
 
 def measure(program: Program, options: argparse.Namespace) -> str:

@@ -70,7 +70,15 @@ def _select(names: list[str], quick: bool) -> list[tuple[Benchmark, list[Case]]]
             chosen[name] = (benchmark, chosen_cases(benchmark, main=False, quick=quick))
         else:
             known = ", ".join(
-                ["main", "all", OPENMP, *(b.name for b in (*CATALOG, *CONSTRUCTS)), *native.NAMES, native.GROUP]
+                [
+                    "main",
+                    "all",
+                    OPENMP,
+                    *(b.name for b in (*CATALOG, *CONSTRUCTS)),
+                    *native.NAMES,
+                    native.GROUP,
+                    preempt.NAME,
+                ]
             )
             raise typer.BadParameter(f"there is no benchmark '{name}'; there are {known}")
     return list(chosen.values())
@@ -231,9 +239,8 @@ def _measure_openmp(
     complete = _measure(console, plan, results)
     about["cpu_time_of_others"] = clock.share_of_others()
     _print_results(console, plan, results, is_main)
-    if about["cpu_time_of_others"] > 0.03:
-        share = f"{about['cpu_time_of_others']:.0%}"
-        console.print(f"Other programs took {share} of this machine's CPU time meanwhile: the numbers are noisy.")
+    if noise := machine.noise(about["cpu_time_of_others"]):
+        console.print(noise)
     if not complete:
         console.print("Interrupted: this is what was measured until then.")
 

@@ -71,6 +71,13 @@ class CpuClock:
         return max(0.0, busy - ours) / total if total > 0 else 0.0
 
 
+def noise(share_of_others: float) -> str:
+    """What to say of a run beside other programs; empty: nothing."""
+    if share_of_others <= 0.03:
+        return ""
+    return f"Other programs took {share_of_others:.0%} of this machine's CPU time meanwhile: the numbers are noisy."
+
+
 def describe(runtimes: list[Runtime]) -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from . import machine, places
+from .files import write_record
 
 NAME = "preempt"
 TITLE = "cost of preemption: signal-yield and KLT-switching, timers and intervals (needs libweft alone)"
@@ -82,8 +83,7 @@ def _interruptions(workers: tuple[int, ...]) -> dict[str, dict[int, float]]:
 
 
 def _interruption_table(measured: dict[str, dict[int, float]], workers: tuple[int, ...]) -> Table:
-    cpus = len(os.sched_getaffinity(0))
-    title = f"Fig. 4: a tick of 1 ms takes, in us (median; more than {cpus} workers share the CPUs)"
+    title = f"Fig. 4: a tick of 1 ms takes, in us (median; more than {machine.cpus()} workers share the CPUs)"
     table = _table(title, "timer", *(f"{count} workers" for count in workers))
     for timer, values in measured.items():
         table.add_row(timer, *(f"{values[count] / 1000:.2f}" for count in workers))
@@ -91,7 +91,7 @@ def _interruption_table(measured: dict[str, dict[int, float]], workers: tuple[in
 
 
 def _overheads(rounds: int, intervals: tuple[int, ...]) -> Iterator[tuple[str, int, float]]:
-    workers = str(len(os.sched_getaffinity(0)))
+    workers = str(machine.cpus())
     for interval in intervals:
         ratios: dict[str, list[float]] = {variant.name: [] for variant in VARIANTS}
         for _ in range(rounds):
@@ -112,14 +112,12 @@ def _overhead_table(measured: dict[str, dict[int, float]], intervals: tuple[int,
     return table
 
 
-def _plot(path: Path, interruptions: dict[str, dict[int, float]], overheads: dict[str, dict[int, float]]) -> bool:
-    try:
-        import matplotlib
+def _plot(path: Path, interruptions: dict[str, dict[int, float]], overheads: dict[str, dict[int, float]]) -> None:
+    import matplotlib
 
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        return False
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.2))
     for timer, values in interruptions.items():
         left.plot(list(values), [value / 1000 for value in values.values()], marker="o", label=timer)
@@ -131,8 +129,9 @@ def _plot(path: Path, interruptions: dict[str, dict[int, float]], overheads: dic
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
-    return True
+    pyplot.close(figure)
 
 
 def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_file: Path | None) -> int:
@@ -140,16 +139,17 @@ def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_
     if not (places.programs_dir() / NAME).exists():
         console.print("nothing to measure: build/bench/bin/preempt is not built (make build)")
         return 1
+    rounds = 1 if quick else rounds
     workers = (1, 2, 8) if quick else (1, 2, 4, 8, 16, 32, 64)
     intervals = (1000, 10000) if quick else INTERVALS_US
     clock = machine.CpuClock()
     try:
-        costs = _costs(1 if quick else rounds)
+        costs = _costs(rounds)
         console.print(_cost_table(costs))
         interruptions = _interruptions(workers)
         console.print(_interruption_table(interruptions, workers))
         overheads: dict[str, dict[int, float]] = {variant.name: {} for variant in VARIANTS}
-        for name, interval, overhead in _overheads(1 if quick else rounds, intervals):
+        for name, interval, overhead in _overheads(rounds, intervals):
             overheads[name][interval] = overhead
         console.print(_overhead_table(overheads, intervals))
     except (subprocess.SubprocessError, OSError) as error:
@@ -158,22 +158,13 @@ def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_
     console.print("[dim]Medians. Overhead: against units that are not preempted, run just before.[/dim]")
     about = machine.describe([])
     about["cpu_time_of_others"] = clock.share_of_others()
-    if about["cpu_time_of_others"] > 0.03:
-        share = f"{about['cpu_time_of_others']:.0%}"
-        console.print(f"Other programs took {share} of this machine's CPU time meanwhile: the numbers are noisy.")
-    record = {
-        "format": 1,
-        "machine": about,
-        "rounds": rounds,
-        "cost_ns": costs,
-        "interruption_ns": interruptions,
-        "overhead": overheads,
-    }
+    if noise := machine.noise(about["cpu_time_of_others"]):
+        console.print(noise)
     json_path = json_file or places.results_dir() / f"{NAME}.json"
-    json_path.parent.mkdir(parents=True, exist_ok=True)
-    json_path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
     png_path = png_file or places.results_dir() / f"{NAME}.png"
-    if _plot(png_path, interruptions, overheads):
-        console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)
+    measured = {"cost_ns": costs, "interruption_ns": interruptions, "overhead": overheads}
+    write_record(json_path, about, rounds, measured)
+    _plot(png_path, interruptions, overheads)
+    console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
+    console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)
     return 0

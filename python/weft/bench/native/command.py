@@ -97,9 +97,8 @@ def run(console: Console, plan: Plan, stem: str, json_file: Path | None, png_fil
     complete = _measure(console, plan, results)
     about["cpu_time_of_others"] = clock.share_of_others()
     _print_results(console, plan, results)
-    if about["cpu_time_of_others"] > 0.03:
-        share = f"{about['cpu_time_of_others']:.0%}"
-        console.print(f"Other programs took {share} of this machine's CPU time meanwhile: the numbers are noisy.")
+    if noise := machine.noise(about["cpu_time_of_others"]):
+        console.print(noise)
     if not complete:
         console.print("Interrupted: this is what was measured until then.")
     if count and complete:
