@@ -1,7 +1,5 @@
 // In a forked child weft starts afresh: units run at once, whatever the parent was doing.
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "core/sync/barrier.h"
@@ -41,18 +39,6 @@ bool units_run() {
   return run.load() == 11;
 }
 
-// Exit status of a child that runs `body`; -1 if it did not exit by itself within 20 s.
-int in_child(const std::function<bool()>& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    _exit(body() ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 TEST_F(Fork, ChildRunsUnitsAfterTheParentHas) {
   for (unsigned round = 0; round < scaled(10); ++round) {
     ASSERT_TRUE(units_run());
@@ -72,7 +58,7 @@ TEST_F(Fork, ChildOfTheChild) {
 
 // While workers search, sleep, map stacks, start KLTs and hold the locks of the core.
 TEST_F(Fork, WhileOthersAreBusy) {
-  if (address_sanitizer) GTEST_SKIP() << "AddressSanitizer's allocator does not survive a fork beside busy threads";
+  if (address_sanitizer) GTEST_SKIP() << "its allocator does not survive a fork beside busy threads";
   std::atomic<bool> over{false};
   std::vector<std::thread> busy;
   for (int number = 0; number < 3; ++number)
@@ -86,6 +72,7 @@ TEST_F(Fork, WhileOthersAreBusy) {
 
 // A unit forks, on whichever KLT and identity it runs: the child uses weft from there.
 TEST_F(Fork, FromAUnit) {
+  if (address_sanitizer) GTEST_SKIP() << "its allocator does not survive a fork beside busy threads";
   std::atomic<int> status[4];
   Jobs jobs;
   for (auto& one : status)

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ctime>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -118,6 +119,18 @@ void expect_idle() {
   EXPECT_TRUE(eventually([] { return nothing_waits() && all_asleep(); }))
       << "searchers " << core::runtime.searchers.load() << ", sleepers " << core::runtime.sleepers.load() << " with "
       << core::runtime.workers << " workers; pools " << (nothing_waits() ? "empty" : "not empty");
+}
+
+int in_child(const std::function<bool()>& body) {
+  if (address_sanitizer) expect_idle();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 void configure_from_environment() {

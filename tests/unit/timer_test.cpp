@@ -1,7 +1,5 @@
 // Deadlines: waits end in time, and exactly once, whoever is first.
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 #include "both.h"
 #include "core/parking_lot.h"
@@ -241,19 +239,14 @@ TEST_F(TimerTest, BarrierTakesBackWhoGivesUp) {
 TEST_F(TimerTest, ServesAForkedChild) {
   if (thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer lets no forked child start threads";
   core::sleep_until(in(millisecond));
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
+  const auto units_sleep = [] {
     Jobs jobs;
     for (int number = 0; number < 3; ++number) jobs.start([] { core::sleep_until(in(millisecond)); });
     jobs.join();
     core::sleep_until(in(millisecond));
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+    return true;
+  };
+  EXPECT_EQ(in_child(units_sleep), 0);
 }
 
 }  // namespace
