@@ -35,17 +35,20 @@ std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, we
 /// Resumes `to` without saving anything.
 [[noreturn]] void weft_context_jump(void* to, std::intptr_t value);
 
-/// From unit to unit: as weft_context_switch() with the value 0, and weft_context_jump(), except that
-/// weft_unit_passed() is called on the stack of `to` before it goes on.
+/// From unit to unit: as weft_context_switch() with the value 0, except that weft_unit_passed() is called on the stack
+/// of `to` before it goes on.
 std::intptr_t weft_context_pass(void** save, void* to);
-[[noreturn]] void weft_context_pass_for_good(void* to);
 
-/// The same to a function that has not begun: entry(argument) on the stack that ends at `top`, with these control
-/// words; it calls weft_unit_passed() itself. When it returns weft_unit_finish() is entered on its stack.
-std::intptr_t weft_context_pass_to_new(void** save, void* top, void (*entry)(void*), void* argument,
-                                       weft_fp_control words);
-[[noreturn]] void weft_context_pass_for_good_to_new(void* top, void (*entry)(void*), void* argument,
-                                                    weft_fp_control words);
+/// The same to a unit that has not begun, on the stack that ends at `top`, with these control words:
+/// weft_unit_begin(unit) says what to call there, and when that has returned, weft_unit_returned() who goes on.
+std::intptr_t weft_context_pass_to_new(void** save, void* top, void* unit, weft_fp_control words);
+
+/// Provided by the core, on the stack of a unit to which somebody has passed the worker on: what to call there.
+struct WeftCall {
+  void (*entry)(void*);
+  void* argument;
+};
+WeftCall weft_unit_begin(void* unit);
 
 /// Provided by the core: somebody has passed the worker on to the unit on whose stack this is called.
 void weft_unit_passed();
@@ -77,8 +80,22 @@ void weft_context_call_on(void* top, void (*entry)(void*), void* argument);
 /// Where a diverted return arrives; not to be called.
 void weft_context_diverted();
 
-/// Provided by the core: entered on the unit's own stack when it is done and cannot simply return.
+/// Leaves for good the stack of the unit that runs, for whomever weft_unit_ends() names.
 [[noreturn]] void weft_unit_finish();
+
+/// Who goes on after a unit. `to`: its context, or the top of its stack if it is a unit that has not begun, with the
+/// control words at top-16. `who`: below weft_to_unit: a scheduler, which gets this value; weft_to_unit: a unit that has
+/// left, for which weft_unit_passed() is called; above: the unit to begin.
+struct WeftSuccessor {
+  void* to;
+  std::uintptr_t who;
+};
+inline constexpr std::uintptr_t weft_to_unit = 16;
+
+/// Provided by the core, on the unit's own stack: it is done. `returned`: and what weft_unit_begin() has named has
+/// just returned.
+WeftSuccessor weft_unit_ends();
+WeftSuccessor weft_unit_returned();
 }
 
 namespace weft::arch {

@@ -9,6 +9,8 @@
 // tells a callee to; but if its x87 control word shows that it changed the rounding (fesetround sets both), both are
 // set back.
 
+        .equ    weft_to_unit, 16        // as in context.h
+
         .text
 
         .macro SAVE_REGISTERS
@@ -105,8 +107,7 @@
         movq    %rcx, %rdi
         .cfi_undefined rip
         call    *%rdx
-        call    weft_unit_finish
-        ud2
+        jmp     leave_for_good
         .endm
 
         .macro LOAD_REGISTERS
@@ -192,7 +193,7 @@ FUNCTION weft_context_resume
         JUMP_TO_RETURN_ADDRESS
 END weft_context_resume
 
-        .macro POP_REGISTERS_AND_JUMP
+        .macro POP_REGISTERS
         addq    $8, %rsp
         popq    %r15
         popq    %r14
@@ -200,36 +201,60 @@ END weft_context_resume
         popq    %r12
         popq    %rbx
         popq    %rbp
-        popq    %rcx
-        jmp     *%rcx
         .endm
 
-        // On the stack that ends at `top`: the control words at top-16, below them the call.
-        .macro ENTER_WITH top entry argument words
-        leaq    -16(\top), %rsp
-        movq    \words, (%rsp)
-        LOAD_FP_CONTROL %r10w
-        movq    \argument, %rdi
-        .cfi_undefined rip
-        call    *\entry
-        call    weft_unit_finish
-        ud2
-        .endm
-
-// intptr_t weft_context_pass_to_new(void** save, void* top, void (*entry)(void*), void* argument, weft_fp_control words)
+// intptr_t weft_context_pass_to_new(void** save, void* top, void* unit, weft_fp_control words)
+//
+// And what units that began so return to. All that goes on from there, a unit that begins or one that had left, is entered
+// by the one call below, for the sake of the processor's return predictor: when the function of such a unit returns,
+// the last call that has not returned yet is that one, whoever else may have come and gone.
 FUNCTION weft_context_pass_to_new
         SAVE_CONTEXT
         movq    %rsp, (%rdi)
         movzwl  4(%rsp), %r10d
-        ENTER_WITH %rsi, %rdx, %rcx, %r8
-END weft_context_pass_to_new
-
-// void weft_context_pass_for_good_to_new(void* top, void (*entry)(void*), void* argument, weft_fp_control words)
-FUNCTION weft_context_pass_for_good_to_new
+        movq    %rcx, -16(%rsi)
+        movq    %rdx, %rdi
+        movq    %rsi, %rax
+        .cfi_undefined rip
+begin:  leaq    -16(%rax), %rsp
+        LOAD_FP_CONTROL %r10w
+        call    weft_unit_begin
+        movq    %rdx, %rdi
+        movq    %rax, %r11
+enter:  call    *%r11
+        call    weft_unit_returned
+to:     cmpq    $weft_to_unit, %rdx
+        jb      to_scheduler
+        leaq    resume(%rip), %r11
+        je      enter
         fnstcw  -8(%rsp)
         movzwl  -8(%rsp), %r10d
-        ENTER_WITH %rdi, %rsi, %rdx, %rcx
-END weft_context_pass_for_good_to_new
+        movq    %rdx, %rdi
+        jmp     begin
+resume: movq    %rax, %rsp              // and no way back
+        LOAD_FP_CONTROL_ANEW
+        call    weft_unit_passed
+        xorl    %eax, %eax
+        POP_REGISTERS
+        popq    %rcx
+        jmp     *%rcx
+to_scheduler:
+        movq    %rax, %rsp
+        movq    %rdx, %rax
+        LOAD_FP_CONTROL_ANEW
+        POP_REGISTERS
+        popq    %rcx
+        jmp     *%rcx
+END weft_context_pass_to_new
+
+// void weft_unit_finish(void)
+FUNCTION weft_unit_finish
+        .cfi_undefined rip
+        andq    $-16, %rsp
+leave_for_good:
+        call    weft_unit_ends
+        jmp     to
+END weft_unit_finish
 
 // void weft_context_jump(void* to, intptr_t value)
 FUNCTION weft_context_jump
@@ -237,18 +262,10 @@ FUNCTION weft_context_jump
         movq    %rdi, %rsp
         movq    %rsi, %rax
         LOAD_FP_CONTROL_ANEW
-        POP_REGISTERS_AND_JUMP
+        POP_REGISTERS
+        popq    %rcx
+        jmp     *%rcx
 END weft_context_jump
-
-// void weft_context_pass_for_good(void* to)
-FUNCTION weft_context_pass_for_good
-        .cfi_undefined rip
-        movq    %rdi, %rsp
-        LOAD_FP_CONTROL_ANEW
-        call    weft_unit_passed
-        xorl    %eax, %eax
-        POP_REGISTERS_AND_JUMP
-END weft_context_pass_for_good
 
 // weft_fp_control weft_context_fp_control(void)
 FUNCTION weft_context_fp_control
@@ -296,8 +313,7 @@ FUNCTION weft_context_diverted_region
         .hidden weft_context_diverted
         .type   weft_context_diverted, @function
 weft_context_diverted:
-        call    weft_unit_finish
-        ud2
+        jmp     weft_unit_finish
 END weft_context_diverted_region
 
 // intptr_t weft_context_call_saved(void** save, void (*entry)(void*), void* argument)

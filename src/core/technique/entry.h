@@ -21,11 +21,16 @@ inline void begin(Worker& worker, Unit& unit, Stack* stack, void* top) {
   begin(worker, unit);
 }
 
+/// The unit's function has returned; what is still due on its stack.
+inline void end_call(Unit& unit) {
+  if (has_flag(unit, UnitFlag::detailed) && details(unit).face != nullptr) [[unlikely]]
+    end_extras(unit);
+}
+
 /// A call as a unit is called.
 inline void call_unit(Unit& unit) {
   unit.entry(unit.argument);
-  if (has_flag(unit, UnitFlag::detailed) && details(unit).face != nullptr) [[unlikely]]
-    end_extras(unit);
+  end_call(unit);
 }
 
 /// The end of a unit, told to whom it concerns; off its stack. From then on it may be gone.

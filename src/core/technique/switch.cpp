@@ -1,5 +1,7 @@
 // Between unit and scheduler, after the start: leaving a unit and coming back to it. And between units: one that leaves
 // continues the next, or starts it where that is a switch anyway (Full, Full-L).
+#include <cstring>
+
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"
 #include "core/technique/start.h"
@@ -55,16 +57,9 @@ void note_direct_switch(Worker& worker, Unit& unit, Event event, Unit& next) {
     begin_after_another(worker, next);
 }
 
-// What the stack of a unit begins with that another unit has started.
-void entry(void* argument) {
-  sanitizer::arrive(nullptr, nullptr, nullptr);
-  weft_unit_passed();
-  call_unit(*static_cast<Unit*>(argument));
-}
-
 inline std::intptr_t switch_between(const Worker& worker, Unit& unit, Unit& next) {
   if (next.departed) return weft_context_pass(&unit.context, next.context);
-  return weft_context_pass_to_new(&unit.context, next.stack->top(), &entry, &next, worker.fp_control);
+  return weft_context_pass_to_new(&unit.context, next.stack->top(), &next, worker.fp_control);
 }
 
 }  // namespace
@@ -133,26 +128,40 @@ Event continue_unit(Worker& worker, Unit& unit) {
   return event;
 }
 
-[[noreturn]] void finish_unit() {
+}  // namespace weft::core
+
+using namespace weft::core;
+
+extern "C" WeftSuccessor weft_unit_ends() {
   Worker& worker = *this_worker();
   Unit& unit = *worker.current;
   if (worker.warm == unit.stack) worker.warm = nullptr;  // it exits, and settle() gives the stack back
-  if (Unit* next = next_to_switch_to(worker, unit); next != nullptr) {
-    note_direct_switch(worker, unit, Event::finished, *next);
-    sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
-    if (next->departed) weft_context_pass_for_good(next->context);
-    weft_context_pass_for_good_to_new(next->stack->top(), &entry, next, worker.fp_control);
+  Unit* next = next_to_switch_to(worker, unit);
+  if (next == nullptr) {
+    sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
+    return {worker.scheduler_context, static_cast<std::uintptr_t>(Event::finished)};
   }
-  sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
-  weft_context_jump(worker.scheduler_context, static_cast<std::intptr_t>(Event::finished));
+  note_direct_switch(worker, unit, Event::finished, *next);
+  sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
+  if (next->departed) return {next->context, weft_to_unit};
+  char* top = next->stack->top();
+  std::memcpy(top - 16, &worker.fp_control, sizeof worker.fp_control);
+  return {top, reinterpret_cast<std::uintptr_t>(next)};
 }
 
-}  // namespace weft::core
-
 extern "C" void weft_unit_passed() {
-  using namespace weft::core;
   Worker& worker = *this_worker();
   settle(worker, *worker.left, static_cast<Event>(worker.left_by));
 }
 
-extern "C" [[noreturn]] void weft_unit_finish() { weft::core::finish_unit(); }
+extern "C" WeftCall weft_unit_begin(void* begun) {
+  sanitizer::arrive(nullptr, nullptr, nullptr);
+  weft_unit_passed();
+  const Unit& unit = *static_cast<Unit*>(begun);
+  return {unit.entry, unit.argument};
+}
+
+extern "C" WeftSuccessor weft_unit_returned() {
+  end_call(*this_worker()->current);
+  return weft_unit_ends();
+}
