@@ -59,6 +59,10 @@ if(abi_has_clang)
   abi_register(abi.kmp_affinity_as_libomp 120 COMMAND ${Python3_EXECUTABLE} ${abi_root}/kmp_affinity_test.py
     ${abi_clang_folder}/place_probe ${WEFT_STOCK_LIBOMP})
 
+  abi_clang_program(llvm_affinity_probe ${WEFT_CLANG} llvm_affinity_probe.c -O2)
+  abi_register(abi.llvm_affinity 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_affinity_test.py
+    ${abi_clang_folder}/llvm_affinity_probe ${WEFT_STOCK_LIBOMP})
+
   abi_register(abi.llvm_symbols 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_symbols.py
     ${WEFT_STOCK_LIBOMP}/libomp.so.5 ${WEFT_DROPIN_DIR}/libgomp.so.1)
 

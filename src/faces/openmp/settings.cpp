@@ -376,7 +376,7 @@ void show_proc_bind() {
 
 void show_affinity_format() {
   char format[512];
-  get_affinity_format(format, sizeof format);
+  get_affinity_format(Dialect::gnu, format, sizeof format);
   show_text("OMP_AFFINITY_FORMAT", format);
 }
 

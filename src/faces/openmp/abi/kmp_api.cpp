@@ -182,12 +182,15 @@ WEFT_EXPORT int ompc_get_ancestor_thread_num(int level) { return routines::get_a
 WEFT_EXPORT int ompc_get_team_size(int level) { return routines::get_team_size(level); }
 WEFT_EXPORT void ompc_set_affinity_format(const char* format) { set_affinity_format(format); }
 WEFT_EXPORT std::size_t ompc_get_affinity_format(char* buffer, std::size_t size) {
-  return get_affinity_format(buffer, size);
+  return get_affinity_format(Dialect::llvm, buffer, size);
 }
-WEFT_EXPORT void ompc_display_affinity(const char* format) { display_affinity(format); }
+WEFT_EXPORT void ompc_display_affinity(const char* format) { display_affinity(Dialect::llvm, format); }
 WEFT_EXPORT std::size_t ompc_capture_affinity(char* buffer, std::size_t size, const char* format) {
-  return capture_affinity(buffer, size, format);
+  return capture_affinity(Dialect::llvm, buffer, size, format);
 }
+WEFT_VERSION(ompc_get_affinity_format, "omp_get_affinity_format@VERSION");
+WEFT_VERSION(ompc_display_affinity, "omp_display_affinity@VERSION");
+WEFT_VERSION(ompc_capture_affinity, "omp_capture_affinity@VERSION");
 
 // ---------------------------------------------------------------- tools and interoperability
 

@@ -53,11 +53,11 @@ WEFT_EXPORT void omp_get_partition_place_nums(int* numbers) { routines::get_part
 
 WEFT_EXPORT void omp_set_affinity_format(const char* format) { set_affinity_format(format); }
 WEFT_EXPORT std::size_t omp_get_affinity_format(char* buffer, std::size_t size) {
-  return get_affinity_format(buffer, size);
+  return get_affinity_format(Dialect::gnu, buffer, size);
 }
-WEFT_EXPORT void omp_display_affinity(const char* format) { display_affinity(format); }
+WEFT_EXPORT void omp_display_affinity(const char* format) { display_affinity(Dialect::gnu, format); }
 WEFT_EXPORT std::size_t omp_capture_affinity(char* buffer, std::size_t size, const char* format) {
-  return capture_affinity(buffer, size, format);
+  return capture_affinity(Dialect::gnu, buffer, size, format);
 }
 
 // Locks, section 18.9. Programs built before OpenMP 3.0 are linked against version OMP_1.0 of the same
@@ -213,12 +213,9 @@ WEFT_ALSO_LLVM(omp_aligned_alloc);
 WEFT_ALSO_LLVM(omp_aligned_calloc);
 WEFT_ALSO_LLVM(omp_alloc);
 WEFT_ALSO_LLVM(omp_calloc);
-WEFT_ALSO_LLVM(omp_capture_affinity);
 WEFT_ALSO_LLVM(omp_destroy_allocator);
-WEFT_ALSO_LLVM(omp_display_affinity);
 WEFT_ALSO_LLVM(omp_display_env);
 WEFT_ALSO_LLVM(omp_free);
-WEFT_ALSO_LLVM(omp_get_affinity_format);
 WEFT_ALSO_LLVM(omp_get_default_allocator);
 WEFT_ALSO_LLVM(omp_get_partition_place_nums);
 WEFT_ALSO_LLVM(omp_get_place_proc_ids);
