@@ -11,13 +11,35 @@ static void capture(const char* format) {
 }
 
 static void fields(void) {
-  static const char* const formats[] = {
-      "%%",           "a%%b",    "%{host}x",          "%5n|",          "%.5n|",         "%0.5n|",
-      "%05n|",        "%0n|",    "%.n|",              "%{thread_num",  "%{}",           "%{foobar}|",
-      "%10{foobar}|", "%X|",     "%.10X|",            "%-5n|",         "%A|",           "%20A|",
-      "%.20A|",       "%0.20A|", "%a %L %t %T %N %n", "% n",           "%5%|",          "%0.3a|",
-      "%3a|",         "%.3a|",   "plain",             "%{team_num}/%{num_teams} %{nesting_level} %{ancestor_tnum}",
-      "%{thread_num}/%{num_threads} on %{thread_affinity}"};
+  static const char* const formats[] = {"%%",
+                                        "a%%b",
+                                        "%{host}x",
+                                        "%5n|",
+                                        "%.5n|",
+                                        "%0.5n|",
+                                        "%05n|",
+                                        "%0n|",
+                                        "%.n|",
+                                        "%{thread_num",
+                                        "%{}",
+                                        "%{foobar}|",
+                                        "%10{foobar}|",
+                                        "%X|",
+                                        "%.10X|",
+                                        "%-5n|",
+                                        "%A|",
+                                        "%20A|",
+                                        "%.20A|",
+                                        "%0.20A|",
+                                        "%a %L %t %T %N %n",
+                                        "% n",
+                                        "%5%|",
+                                        "%0.3a|",
+                                        "%3a|",
+                                        "%.3a|",
+                                        "plain",
+                                        "%{team_num}/%{num_teams} %{nesting_level} %{ancestor_tnum}",
+                                        "%{thread_num}/%{num_threads} on %{thread_affinity}"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; ++i) capture(formats[i]);
   char text[8];
   for (size_t size = 0; size <= 5; ++size) {
@@ -46,15 +68,13 @@ static void regions(void) {
   static const int sizes[] = {4, 4, 6, 6, 2, 1, 1, 2};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
 #pragma omp parallel num_threads(sizes[i])
-    {
-    }
+    {}
   }
   for (int i = 0; i < 2; ++i) {
 #pragma omp parallel num_threads(4)
     {
 #pragma omp parallel num_threads(2)
-      {
-      }
+      {}
 #pragma omp parallel num_threads(2)
       {
       }
@@ -63,24 +83,17 @@ static void regions(void) {
 #pragma omp parallel num_threads(1)
   {
 #pragma omp parallel num_threads(1)
-    {
-    }
+      {}
 #pragma omp parallel num_threads(2)
-    {
-    }
+      {}
 #pragma omp parallel if (0)
-    {
-    }
-  }
+      {}}
 #pragma omp parallel num_threads(2) proc_bind(spread)
-  {
-  }
+  {}
 #pragma omp parallel num_threads(2) proc_bind(master)
-  {
-  }
+  {}
 #pragma omp parallel num_threads(2) proc_bind(master)
-  {
-  }
+  {}
 #pragma omp parallel num_threads(2)
   {
 #pragma omp critical

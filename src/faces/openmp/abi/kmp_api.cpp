@@ -39,7 +39,9 @@ void set_block_time(int milliseconds) {
   __atomic_store_n(&core::runtime.config.spin_ns, wanted, __ATOMIC_RELAXED);
 }
 int get_block_time() {
-  const std::uint64_t milliseconds = core::runtime.config.spin_ns / ns_per_ms;
+  const std::uint64_t spin = core::runtime.config.spin_ns;
+  if (spin == endless_spin_ns) return INT32_MAX;
+  const std::uint64_t milliseconds = spin / ns_per_ms;
   return milliseconds > INT32_MAX ? INT32_MAX : static_cast<int>(milliseconds);
 }
 

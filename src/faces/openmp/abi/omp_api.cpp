@@ -39,10 +39,11 @@ WEFT_OMP_SETTERS(WEFT_OMP_SETTER)
 WEFT_OMP_QUERIES(WEFT_OMP_QUERY)
 
 WEFT_EXPORT void omp_set_schedule(unsigned kind, int chunk) { routines::set_schedule(kind, chunk); }
-WEFT_EXPORT void omp_get_schedule(unsigned* kind, int* chunk) {
-  *kind = routines::get_schedule_kind();
-  *chunk = routines::get_schedule_chunk();
+WEFT_EXPORT void omp_get_schedule(unsigned* kind, int* chunk) { routines::get_schedule(Dialect::gnu, kind, chunk); }
+WEFT_EXPORT void weft_get_schedule_llvm(unsigned* kind, int* chunk) {
+  routines::get_schedule(Dialect::llvm, kind, chunk);
 }
+WEFT_VERSION(weft_get_schedule_llvm, "omp_get_schedule@VERSION");
 
 WEFT_EXPORT int omp_pause_resource(int kind, int device) { return routines::pause_resource(kind, device); }
 WEFT_EXPORT int omp_pause_resource_all(int kind) { return routines::pause_resource_all(kind); }
@@ -219,7 +220,6 @@ WEFT_ALSO_LLVM(omp_free);
 WEFT_ALSO_LLVM(omp_get_default_allocator);
 WEFT_ALSO_LLVM(omp_get_partition_place_nums);
 WEFT_ALSO_LLVM(omp_get_place_proc_ids);
-WEFT_ALSO_LLVM(omp_get_schedule);
 WEFT_ALSO_LLVM(omp_init_allocator);
 WEFT_ALSO_LLVM(omp_pause_resource);
 WEFT_ALSO_LLVM(omp_pause_resource_all);

@@ -53,13 +53,15 @@ WEFT_EXPORT void omp_set_schedule_8_(const std::uint32_t* kind, const std::int64
   routines::set_schedule(*kind, to_int(*chunk));
 }
 WEFT_EXPORT void omp_get_schedule_(std::uint32_t* kind, std::int32_t* chunk) {
-  *kind = routines::get_schedule_kind();
-  *chunk = routines::get_schedule_chunk();
+  routines::get_schedule(Dialect::gnu, kind, chunk);
 }
 WEFT_EXPORT void omp_get_schedule_8_(std::uint32_t* kind, std::int64_t* chunk) {
-  *kind = routines::get_schedule_kind();
-  *chunk = routines::get_schedule_chunk();
+  routines::get_schedule(Dialect::gnu, kind, chunk);
 }
+WEFT_EXPORT void weft_get_schedule_llvm_(std::uint32_t* kind, std::int32_t* chunk) {
+  routines::get_schedule(Dialect::llvm, kind, chunk);
+}
+WEFT_VERSION(weft_get_schedule_llvm_, "omp_get_schedule_@VERSION");
 
 WEFT_EXPORT std::int32_t omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) {
   return routines::pause_resource(*kind, *device);
@@ -175,7 +177,6 @@ WEFT_ALSO_LLVM(omp_display_env_);
 WEFT_ALSO_LLVM(omp_get_default_allocator_);
 WEFT_ALSO_LLVM(omp_get_partition_place_nums_);
 WEFT_ALSO_LLVM(omp_get_place_proc_ids_);
-WEFT_ALSO_LLVM(omp_get_schedule_);
 WEFT_ALSO_LLVM(omp_init_allocator_);
 WEFT_ALSO_LLVM(omp_pause_resource_);
 WEFT_ALSO_LLVM(omp_pause_resource_all_);
