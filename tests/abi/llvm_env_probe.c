@@ -1,9 +1,33 @@
 /* What the kmp_ routines say of the settings, and that those that set them do. llvm_env_test.py reads the first line.
- */
+ * With COUNT_TASKS set, how many tasks wait before one is run at once, instead. */
 #include "check.h"
+
+/* How many tasks thread 0 of two creates before the first one is run: the other thread waits for its own part. */
+static int tasks_before_first(void) {
+  int created = 0, before = -1, over = 0;
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 0) {
+      for (int i = 0; i < 1000; ++i) {
+#pragma omp task shared(created, before)
+        if (before < 0) before = created;
+        ++created;
+      }
+#pragma omp taskwait
+      check_store(&over, 1);
+    } else {
+      while (!check_load(&over)) usleep(100);
+    }
+  }
+  return before;
+}
 
 int main(void) {
   check_runtime();
+  if (getenv("COUNT_TASKS") != NULL) {
+    printf("%d\n", tasks_before_first());
+    return check_finish();
+  }
   printf("%zu %d %d\n", kmp_get_stacksize_s(), kmp_get_blocktime(), kmp_get_library());
   kmp_set_stacksize_s(2 << 20);
   CHECK_EQ(kmp_get_stacksize(), 2 << 20); /* before the first region */

@@ -37,7 +37,10 @@ expect({"KMP_STACKSIZE": "many"}, {}, r"^weft: KMP_STACKSIZE=many: expected a si
 expect({"KMP_BLOCKTIME": "30"}, {1: "30"})
 expect({"KMP_BLOCKTIME": "0"}, {1: "0"})
 expect({"KMP_BLOCKTIME": "5000us"}, {1: "5"})
-expect({"KMP_BLOCKTIME": "infinite"}, {1: "10000"})
+expect({"KMP_BLOCKTIME": "10000"}, {1: "10000"})
+expect({"KMP_BLOCKTIME": "infinite"}, {1: str((1 << 31) - 1)})
+expect({"OMP_WAIT_POLICY": "active"}, {1: str((1 << 31) - 1)})
+expect({"OMP_WAIT_POLICY": "passive"}, {1: "0"})
 expect({"KMP_BLOCKTIME": "-1"}, {}, r"^weft: KMP_BLOCKTIME=-1: expected a number")
 expect({"KMP_BLOCKTIME": "30", "OMP_WAIT_POLICY": "passive"}, {1: "0"})
 expect({"KMP_SETTINGS": "1"}, {}, r"OPENMP DISPLAY ENVIRONMENT BEGIN")
@@ -48,4 +51,8 @@ expect(
     {},
     rf"^weft: KMP_(LIBRARY|TASKING), KMP_(LIBRARY|TASKING): {NOT_USED}$",
 )
+# 1000 tasks that nobody else takes: how many are there before the first of them is run.
+expect({"COUNT_TASKS": "1", "KMP_ENABLE_TASK_THROTTLING": "false"}, {0: "1000"})
+expect({"COUNT_TASKS": "1", "KMP_ENABLE_TASK_THROTTLING": "true"}, {0: "128"})
+expect({"COUNT_TASKS": "1"}, {0: "128"})
 expect({"KMP_DUPLICATE_LIB_OK": "TRUE", "KMP_INIT_AT_FORK": "FALSE"}, {})

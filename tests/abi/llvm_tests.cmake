@@ -29,6 +29,7 @@ weft_abi_clang_test(task_chain task_chain.c PAIRS 2_2 8_2 NO_STOCK) # of a lengt
 weft_abi_clang_test(arguments llvm_arguments.c)
 weft_abi_clang_test(teams llvm_teams.c)
 weft_abi_clang_test(collapse llvm_collapse.c)
+weft_abi_clang_test(loop_simd llvm_loop_simd.c)
 weft_abi_clang_test(num_threads_list llvm_num_threads_list.c)
 weft_abi_clang_test(entries llvm_entries.c NO_STOCK) # libomp's loops overflow at the ends of their types
 # Threadprivate variables that are no thread-local ones, but the runtime's.
@@ -58,6 +59,10 @@ if(abi_has_clang)
   abi_clang_program(place_probe ${WEFT_CLANG} place_probe.c -O2)
   abi_register(abi.kmp_affinity_as_libomp 120 COMMAND ${Python3_EXECUTABLE} ${abi_root}/kmp_affinity_test.py
     ${abi_clang_folder}/place_probe ${WEFT_STOCK_LIBOMP})
+
+  abi_clang_program(llvm_affinity_probe ${WEFT_CLANG} llvm_affinity_probe.c -O2)
+  abi_register(abi.llvm_affinity 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_affinity_test.py
+    ${abi_clang_folder}/llvm_affinity_probe ${WEFT_STOCK_LIBOMP})
 
   abi_register(abi.llvm_symbols 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_symbols.py
     ${WEFT_STOCK_LIBOMP}/libomp.so.5 ${WEFT_DROPIN_DIR}/libgomp.so.1)

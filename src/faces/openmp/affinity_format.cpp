@@ -25,17 +25,28 @@ struct Format {
   std::size_t length;
 };
 
-constexpr char default_format[] = "level %L thread %i affinity %A";
-core::Mutex format_mutex;  // guards the two
-Format current_format{default_format, sizeof default_format - 1};
-char* owned_format = nullptr;
+constexpr char gnu_default[] = "level %L thread %i affinity %A";
+constexpr char llvm_default[] = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
+struct OwnedFormat {
+  char* text;
+  std::size_t length;
+};
+core::Mutex format_mutex;                // guards the next
+OwnedFormat current_format{nullptr, 0};  // nullptr: nobody has set it
+
+/// format_mutex is held.
+Format format_for(Dialect dialect) {
+  if (current_format.text != nullptr) return {current_format.text, current_format.length};
+  if (dialect == Dialect::llvm) return {llvm_default, sizeof llvm_default - 1};
+  return {gnu_default, sizeof gnu_default - 1};
+}
 
 /// One %-field of a format, as it was written.
 struct Field {
   bool leading_zero = false;
   bool right_justified = false;
   std::size_t width = 0;
-  char type = '\0';  // the short name
+  char type = '\0';  // the short name; NUL: none that is known
 };
 
 struct LongName {
@@ -60,29 +71,35 @@ struct Rest {
   }
 };
 
-char read_long_name(Rest& rest) {
+char read_long_name(Dialect dialect, Rest& rest) {
   const char* begin = rest.at;
   while (rest.at < rest.end && *rest.at != '}') ++rest.at;
   const auto length = static_cast<std::size_t>(rest.at - begin);
   const int shown = static_cast<int>(length);
-  if (!rest.take('}')) base::panic("unterminated long type name '%.*s' in affinity format", shown, begin);
+  if (!rest.take('}')) {
+    if (dialect == Dialect::llvm) return '\0';
+    base::panic("unterminated long type name '%.*s' in affinity format", shown, begin);
+  }
   for (const LongName& entry : long_names)
     if (strlen(entry.name) == length && memcmp(entry.name, begin, length) == 0) return entry.type;
+  if (dialect == Dialect::llvm) return '\0';
   base::panic("unsupported long type name '%.*s' in affinity format", shown, begin);
 }
 
 /// After the `%`: [[0].][width] and a letter or {name}.
-Field read_field(Rest& rest) {
+Field read_field(Dialect dialect, Rest& rest) {
+  constexpr std::size_t widest = 1U << 20U;
   Field field;
   field.leading_zero = rest.take('0');
   field.right_justified = rest.take('.');
-  if (field.leading_zero && !field.right_justified) base::panic("leading zero not followed by dot in affinity format");
-  while (isdigit(static_cast<unsigned char>(rest.peek())))
-    field.width = field.width * 10 + static_cast<std::size_t>(*rest.at++ - '0');
-  if (field.right_justified && field.width == 0)
+  if (field.leading_zero && !field.right_justified && dialect == Dialect::gnu)
+    base::panic("leading zero not followed by dot in affinity format");
+  for (; isdigit(static_cast<unsigned char>(rest.peek())); ++rest.at)
+    if (field.width < widest) field.width = field.width * 10 + static_cast<std::size_t>(*rest.at - '0');
+  if (field.right_justified && field.width == 0 && dialect == Dialect::gnu)
     base::panic("leading zero or right justification in affinity format requires size");
   if (rest.take('{')) {
-    field.type = read_long_name(rest);
+    field.type = read_long_name(dialect, rest);
   } else {
     field.type = rest.peek();
     if (rest.at < rest.end) ++rest.at;
@@ -100,15 +117,17 @@ void write_aligned(BoundedText& text, const Field& field, const char* value, std
 void write_number(BoundedText& text, const Field& field, long number) {
   char digits[24];
   const auto length = static_cast<std::size_t>(snprintf(digits, sizeof digits, "%ld", number));
-  if (!field.leading_zero) return write_aligned(text, field, digits, length);
+  if (!field.leading_zero || !field.right_justified) return write_aligned(text, field, digits, length);
   const std::size_t sign = number < 0 ? 1 : 0;
   text.put(digits, sign);
   text.repeat('0', field.width > length ? field.width - length : 0);
   text.put(digits + sign, length - sign);
 }
 
-/// The CPUs of the member's place, or those that the thread may run on, as `0-3,6`.
-std::size_t list_cpus(char* list, std::size_t size) {
+/// The CPUs of the member's place, or those that the thread may run on, as `0-3,6`; LLVM's runtime makes a range of
+/// three or more.
+std::size_t list_cpus(Dialect dialect, char* list, std::size_t size) {
+  const int least_range = dialect == Dialect::llvm ? 2 : 1;
   BoundedText text(list, size);
   const os::CpuSet cpus = places.in_use() ? places.sets[place_of(this_member()).place] : os::own_cpus();
   for (int cpu = cpus.next(0); cpu < os::CpuSet::most; cpu = cpus.next(cpu + 1)) {
@@ -116,16 +135,17 @@ std::size_t list_cpus(char* list, std::size_t size) {
     while (cpu + 1 < os::CpuSet::most && cpus.has(cpu + 1)) ++cpu;
     char range[32];
     const char* separator = text.length() == 0 ? "" : ",";
+    const char dash = cpu - first < least_range ? ',' : '-';
     const int length = first == cpu ? snprintf(range, sizeof range, "%s%d", separator, first)
-                                    : snprintf(range, sizeof range, "%s%d-%d", separator, first, cpu);
+                                    : snprintf(range, sizeof range, "%s%d%c%d", separator, first, dash, cpu);
     text.put(range, static_cast<std::size_t>(length));
   }
   return text.length() < size ? text.length() : size;
 }
 
-void write_cpus(BoundedText& text, const Field& field) {
+void write_cpus(Dialect dialect, BoundedText& text, const Field& field) {
   char list[os::CpuSet::most * 5];
-  write_aligned(text, field, list, list_cpus(list, sizeof list));
+  write_aligned(text, field, list, list_cpus(dialect, list, sizeof list));
 }
 
 void write_host(BoundedText& text, const Field& field) {
@@ -134,13 +154,21 @@ void write_host(BoundedText& text, const Field& field) {
   write_aligned(text, field, name, strlen(name));
 }
 
-void write_thread_id(BoundedText& text, const Field& field) {
+void write_thread_id(Dialect dialect, BoundedText& text, const Field& field) {
+  if (dialect == Dialect::llvm) return write_number(text, field, gettid());
   char id[24];
   const auto self = static_cast<unsigned long>(pthread_self());
   write_aligned(text, field, id, static_cast<std::size_t>(snprintf(id, sizeof id, "0x%lx", self)));
 }
 
-void write_field(BoundedText& text, const Field& field) {
+void write_unknown(Dialect dialect, BoundedText& text, const Field& field) {
+  if (dialect == Dialect::gnu)
+    base::panic("unsupported type %c in affinity format", field.type == '\0' ? ' ' : field.type);
+  constexpr char undefined[] = "undefined";
+  text.put(undefined, sizeof undefined - 1);
+}
+
+void write_field(Dialect dialect, BoundedText& text, const Field& field) {
   const Member& member = this_member();
   const int level = static_cast<int>(level_of(member));
   switch (field.type) {
@@ -161,22 +189,22 @@ void write_field(BoundedText& text, const Field& field) {
     case 'H':
       return write_host(text, field);
     case 'i':
-      return write_thread_id(text, field);
+      return write_thread_id(dialect, text, field);
     case 'A':
-      return write_cpus(text, field);
+      return write_cpus(dialect, text, field);
     default:
-      base::panic("unsupported type %c in affinity format", field.type == '\0' ? ' ' : field.type);
+      return write_unknown(dialect, text, field);
   }
 }
 
-void write_all(BoundedText& text, const Format& format) {
+void write_all(Dialect dialect, BoundedText& text, const Format& format) {
   Rest rest{format.text, format.text + format.length};
   while (rest.at < rest.end) {
     const char letter = *rest.at++;
     if (letter != '%' || rest.take('%'))
       text.put(letter);
     else
-      write_field(text, read_field(rest));
+      write_field(dialect, text, read_field(dialect, rest));
   }
 }
 
@@ -212,8 +240,7 @@ void set_affinity_format(const char* format, std::size_t length) {
   if (copy == nullptr) base::panic("out of memory for the affinity format");
   memcpy(copy, format, length);
   format_mutex.lock();
-  char* old = owned_format;
-  owned_format = copy;
+  char* old = current_format.text;
   current_format = {copy, length};
   format_mutex.unlock();
   free(old);
@@ -221,33 +248,34 @@ void set_affinity_format(const char* format, std::size_t length) {
 
 void set_affinity_format(const char* format) { set_affinity_format(format, strlen(format)); }
 
-void write_affinity_format(BoundedText& text) {
+void write_affinity_format(Dialect dialect, BoundedText& text) {
   format_mutex.lock();
-  text.put(current_format.text, current_format.length);
+  const Format format = format_for(dialect);
+  text.put(format.text, format.length);
   format_mutex.unlock();
 }
 
-std::size_t get_affinity_format(char* buffer, std::size_t size) {
+std::size_t get_affinity_format(Dialect dialect, char* buffer, std::size_t size) {
   BoundedText text(buffer, size);
-  write_affinity_format(text);
+  write_affinity_format(dialect, text);
   text.terminate();
   return text.length();
 }
 
-void write_affinity(BoundedText& text, const char* format, std::size_t length) {
-  if (format != nullptr && length != 0) return write_all(text, {format, length});
+void write_affinity(Dialect dialect, BoundedText& text, const char* format, std::size_t length) {
+  if (format != nullptr && length != 0) return write_all(dialect, text, {format, length});
   format_mutex.lock();
-  write_all(text, current_format);
+  write_all(dialect, text, format_for(dialect));
   format_mutex.unlock();
 }
 
-void display_affinity(const char* format, std::size_t length) {
+void display_affinity(Dialect dialect, const char* format, std::size_t length) {
   char line[1024];
   BoundedText text(line, sizeof line - 1);
-  write_affinity(text, format, length);
+  write_affinity(dialect, text, format, length);
   const std::size_t shown = text.length() < sizeof line - 1 ? text.length() : sizeof line - 1;
   line[shown] = '\n';
-  fwrite(line, 1, shown + 1, stderr);
+  fwrite(line, 1, shown + 1, dialect == Dialect::llvm ? stdout : stderr);
 }
 
 namespace {
@@ -256,13 +284,13 @@ std::size_t length_of(const char* format) { return format != nullptr ? strlen(fo
 
 }  // namespace
 
-std::size_t capture_affinity(char* buffer, std::size_t size, const char* format) {
+std::size_t capture_affinity(Dialect dialect, char* buffer, std::size_t size, const char* format) {
   BoundedText text(buffer, size);
-  write_affinity(text, format, length_of(format));
+  write_affinity(dialect, text, format, length_of(format));
   text.terminate();
   return text.length();
 }
 
-void display_affinity(const char* format) { display_affinity(format, length_of(format)); }
+void display_affinity(Dialect dialect, const char* format) { display_affinity(dialect, format, length_of(format)); }
 
 }  // namespace weft::openmp

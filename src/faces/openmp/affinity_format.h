@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "faces/openmp/dialect.h"
+
 namespace weft::openmp {
 
 /// Text written into a buffer that may be too short: what does not fit is only counted.
@@ -29,21 +31,22 @@ class BoundedText {
 void set_affinity_format(const char* format, std::size_t length);
 void set_affinity_format(const char* format);  // a C string
 
-/// Writes affinity-format-var.
-void write_affinity_format(BoundedText& text);
+/// Writes affinity-format-var; until it is set, the default of that runtime.
+void write_affinity_format(Dialect dialect, BoundedText& text);
 
 /// The same into a C string. Returns the length of the whole format.
-std::size_t get_affinity_format(char* buffer, std::size_t size);
+std::size_t get_affinity_format(Dialect dialect, char* buffer, std::size_t size);
 
 /// Writes what the format says of the calling thread; affinity-format-var if the format is empty. A
-/// format that makes no sense ends the process with a line that says why, as with libgomp.
-void write_affinity(BoundedText& text, const char* format, std::size_t length);
+/// format that makes no sense ends the process with a line that says why, as with libgomp; in a program for LLVM's
+/// runtime the field becomes "undefined", as there.
+void write_affinity(Dialect dialect, BoundedText& text, const char* format, std::size_t length);
 
-/// What write_affinity() writes, as one line on stderr (which is where libgomp writes it).
-void display_affinity(const char* format, std::size_t length);
+/// What write_affinity() writes, as one line where the runtime writes it: libgomp's on stderr, LLVM's on stdout.
+void display_affinity(Dialect dialect, const char* format, std::size_t length);
 
 /// The two for C: nullptr is an empty format. The first writes a C string, and returns the length of the whole text.
-std::size_t capture_affinity(char* buffer, std::size_t size, const char* format);
-void display_affinity(const char* format);
+std::size_t capture_affinity(Dialect dialect, char* buffer, std::size_t size, const char* format);
+void display_affinity(Dialect dialect, const char* format);
 
 }  // namespace weft::openmp

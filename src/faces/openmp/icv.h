@@ -3,10 +3,12 @@
 
 #include <cstdint>
 
+#include "faces/openmp/dialect.h"
+
 namespace weft::openmp {
 
-/// As omp_sched_t numbers them.
-enum class Schedule : std::uint8_t { static_ = 1, dynamic = 2, guided = 3, auto_ = 4 };
+/// As omp_sched_t numbers them. unsaid: of a run-sched-var that nobody has set.
+enum class Schedule : std::uint8_t { unsaid = 0, static_ = 1, dynamic = 2, guided = 3, auto_ = 4 };
 
 /// As omp_proc_bind_t numbers them.
 enum class ProcBind : std::uint8_t { false_ = 0, true_ = 1, primary = 2, close = 3, spread = 4 };
@@ -21,11 +23,26 @@ struct Icv {
   int chunk = 0;                         // run-sched-var's chunk; 0: none given
   int thread_limit = no_thread_limit;
   int default_device = 0;
-  Schedule schedule = Schedule::dynamic;  // run-sched-var; libgomp's default is dynamic,1
-  bool monotonic = false;                 // run-sched-var's modifier, if given
-  bool dynamic = false;                   // dyn-var
-  ProcBind bind = ProcBind::false_;       // bind-var
-  std::uint8_t max_active_levels = 1;     // max-active-levels-var
+  Schedule schedule = Schedule::unsaid;  // run-sched-var
+  bool monotonic = false;                // run-sched-var's modifier, if given
+  bool static_is_monotonic = false;      // OMP_SCHEDULE says static without a modifier
+  bool dynamic = false;                  // dyn-var
+  ProcBind bind = ProcBind::false_;      // bind-var
+  std::uint8_t max_active_levels = 1;    // max-active-levels-var
 };
+
+/// run-sched-var for a program that was built for one of the runtimes. Their defaults are dynamic,1 and static; and
+/// libgomp gives a static schedule of the environment the modifier that it has by definition.
+struct RunSchedule {
+  Schedule kind;
+  int chunk;
+  bool monotonic;
+};
+inline RunSchedule run_schedule(const Icv& icv, Dialect dialect) {
+  const bool gnu = dialect == Dialect::gnu;
+  if (icv.schedule == Schedule::unsaid)
+    return gnu ? RunSchedule{Schedule::dynamic, 1, false} : RunSchedule{Schedule::static_, 0, false};
+  return {icv.schedule, icv.chunk, icv.monotonic || (gnu && icv.static_is_monotonic)};
+}
 
 }  // namespace weft::openmp

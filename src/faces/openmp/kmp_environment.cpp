@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::uint64_t ns_per_us = 1000;
 constexpr std::uint64_t ns_per_ms = 1000 * ns_per_us;
-constexpr std::uint64_t endless_spin_ns = 10ULL * 1000 * ns_per_ms;
 
 bool is_set(const char* name) { return std::getenv(name) != nullptr; }
 
@@ -66,8 +65,9 @@ bool is_true(const char* name) {
 // What is read here; and what only asks for what is so anyway: one runtime in the process, which starts afresh in a
 // forked child.
 bool is_known(const char* name, std::size_t length) {
-  for (const char* known : {"KMP_STACKSIZE", "KMP_BLOCKTIME", "KMP_SETTINGS", "KMP_VERSION", "KMP_DUPLICATE_LIB_OK",
-                            "KMP_INIT_AT_FORK", "KMP_WARNINGS", "KMP_AFFINITY", "KMP_HW_SUBSET"})
+  for (const char* known :
+       {"KMP_STACKSIZE", "KMP_BLOCKTIME", "KMP_SETTINGS", "KMP_VERSION", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK",
+        "KMP_WARNINGS", "KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_ENABLE_TASK_THROTTLING"})
     if (std::strlen(known) == length && std::strncmp(known, name, length) == 0) return true;
   return false;
 }
@@ -95,6 +95,8 @@ void read_kmp_environment() {
   if (!is_set("GOMP_SPINCOUNT") && !is_set("OMP_WAIT_POLICY"))
     base::read_variable("KMP_BLOCKTIME", "a number of milliseconds, or with us behind it, or infinite",
                         "of OMP_WAIT_POLICY", read_block_time);
+  constexpr const char* throttling = "KMP_ENABLE_TASK_THROTTLING";
+  if (is_set(throttling) && !is_true(throttling)) settings.plenty_of_tasks = std::uint64_t{1} << 32U;
   if (is_true("KMP_SETTINGS")) settings.display = true;
   if (is_true("KMP_VERSION")) base::warn("the OpenMP runtime of this process is weft");
   name_those_not_used();

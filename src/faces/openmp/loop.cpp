@@ -40,6 +40,12 @@ void prepare_taking(Workshare& shared, const Loop& loop, unsigned members) {
                          !__builtin_add_overflow(shared.trips, beyond, &beyond);
 }
 
+// The next multiple of the width; the number itself where there is none.
+std::uint64_t widen(std::uint64_t count, std::uint64_t width) {
+  std::uint64_t wider;
+  return __builtin_add_overflow(count - 1, width, &wider) ? count : wider - wider % width;
+}
+
 void fill(Workshare& shared, const Loop& loop, unsigned members, std::size_t memory_size) {
   shared.start = loop.start;
   shared.end = loop.end;
@@ -47,7 +53,10 @@ void fill(Workshare& shared, const Loop& loop, unsigned members, std::size_t mem
   shared.trips = trip_count(loop);
   shared.schedule = loop.schedule == Schedule::auto_ ? Schedule::static_ : loop.schedule;
   shared.chunk = loop.chunk;
+  shared.width = loop.width;
   if (shared.chunk == 0 && shared.schedule != Schedule::static_) shared.chunk = 1;
+  if (shared.chunk == 0 && loop.width != 1 && shared.trips != 0)
+    shared.chunk = widen((shared.trips - 1) / members + 1, loop.width);
   prepare_taking(shared, loop, members);
   shared.next.store(0, std::memory_order_relaxed);
   shared.turn.store(0, std::memory_order_relaxed);
@@ -131,12 +140,13 @@ Range take(Workshare& shared, const Member& member) {
     case Schedule::guided: {
       const std::uint64_t size = member.team->size;
       return take_next(shared, [&](std::uint64_t left) {
-        const std::uint64_t part = (left - 1) / size + 1;
+        std::uint64_t part = (left - 1) / size + 1;
+        if (shared.width != 1) [[unlikely]]
+          part = widen(part, shared.width);
         return part < shared.chunk ? shared.chunk : part;
       });
     }
-    case Schedule::static_:
-    case Schedule::auto_:
+    default:
       break;
   }
   return shared.chunk == 0 ? static_block(shared, member) : static_chunk(shared, member);
@@ -208,10 +218,10 @@ void leave_loop(Member& member) {
   leave_construct(member, *member.loop.shared);
 }
 
-Loop with_runtime_schedule(Member& member, Loop loop) {
-  const Icv& icv = icv_of(member);
-  loop.schedule = icv.schedule;
-  loop.chunk = static_cast<std::uint64_t>(icv.chunk);
+Loop with_runtime_schedule(Member& member, Loop loop, Dialect dialect) {
+  const RunSchedule schedule = run_schedule(icv_of(member), dialect);
+  loop.schedule = schedule.kind;
+  loop.chunk = static_cast<std::uint64_t>(schedule.chunk);
   loop.nonmonotonic = false;
   return loop;
 }

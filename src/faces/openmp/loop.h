@@ -16,6 +16,7 @@ struct Loop {
   bool up = true;  // the direction; step is negative (two's complement) when it is false
   Schedule schedule = Schedule::static_;
   std::uint64_t chunk = 0;  // 0: none given
+  std::uint64_t width = 1;  // of simd: chunks that the schedule chooses are multiples of it, but for the last one
   bool ordered = false;
   bool nonmonotonic = false;             // dynamic: a member's chunks may come in any order
   bool is_sections = false;              // over the numbers of sections,
@@ -44,7 +45,7 @@ bool next_chunk(Member& member, Chunk* chunk);
 void leave_loop(Member& member);
 
 /// The loop with the schedule of run-sched-var.
-Loop with_runtime_schedule(Member& member, Loop loop);
+Loop with_runtime_schedule(Member& member, Loop loop, Dialect dialect);
 
 /// The ordered construct: waits for the turn of the member's chunk (ordered.cpp).
 void begin_ordered(Member& member);

@@ -13,7 +13,7 @@
 #include "faces/openmp/placement.h"
 
 #include "core/scheduler.h"
-#include "faces/openmp/affinity_format.h"
+#include "faces/openmp/affinity_display.h"
 #include "faces/openmp/even_deal.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/ompt/regions.h"
@@ -72,30 +72,6 @@ MemberPlace spread_places(const Placement& placement, unsigned size, unsigned nu
   return {number == 0 ? placement.place : first, first, parts.count_of(part)};
 }
 
-std::uint64_t hash_of_places(const Team& team) {
-  std::uint64_t hash = 0;
-  for (unsigned number = 0; places.in_use() && number < team.size; ++number)
-    hash = (hash ^ place_in(team.placement, team.size, number).place) * 0x9e3779b97f4a7c15U;
-  return hash;
-}
-
-// What the lines say of an outermost team has changed; those of inner teams come every time, as libgomp writes them.
-bool must_display(const Team& team) {
-  if (!global_icv.display_affinity || team.size == 1) return false;
-  Root* root = cache_of(core::worker_here()).root;
-  if (team.standing != Standing::outermost || root == nullptr) return true;
-  const DisplayedTeam now{team.size, hash_of_places(team)};
-  if (now == root->displayed) return false;
-  root->displayed = now;
-  return true;
-}
-
-void displaying_body(void* argument) {
-  Team& team = *static_cast<Team*>(argument);
-  display_affinity(nullptr);
-  team.displayed_function(team.displayed_data);
-}
-
 void place_team(Team& team, WorkerCache& cache) {
   Member& master = team.master;
   const MemberPlace opener = place_of(*master.parent);
@@ -143,16 +119,12 @@ void attend_region(Team& team) {
   if (ompt::watched) ompt::region_opens(team);
   if (!attends_members) return;
   if (places.in_use()) place_team(team, cache_of(core::worker_here()));
-  if (!must_display(team)) return;
-  team.displayed_function = team.function;
-  team.displayed_data = team.data;
-  team.function = displaying_body;
-  team.data = &team;
-  display_affinity(nullptr);  // member 0 does not come to displaying_body()
+  if (global_icv.display_affinity) attend_displayed_region(team);
 }
 
 void attend_initial_team(Team& team) {
   if (ompt::watched) ompt::initial_team_opens(team);
+  if (global_icv.display_affinity) attend_displayed_initial_team(team);
   if (!places.in_use()) return;
   const Member* parent = team.master.parent;
   const MemberPlace at = parent != nullptr ? place_of(*parent) : MemberPlace{places.initial, 0, places.count};

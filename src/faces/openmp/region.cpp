@@ -563,9 +563,9 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   }
 
   become_master(worker, *team, opener);
+  count_region(worker, team->level, size);
   if (attends_regions) [[unlikely]]
     attend_region(*team);
-  count_region(worker, team->level, size);
   return *team;
 }
 

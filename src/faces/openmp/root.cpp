@@ -5,6 +5,7 @@
 
 #include "base/panic.h"
 #include "core/identities.h"
+#include "faces/openmp/affinity_display.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/ompt/threads.h"
@@ -124,6 +125,7 @@ void root_ends(core::Worker& worker) {
   cache->root = nullptr;
   cache->bound_klt = 0;
   if (!release_tasks(root->team)) return;  // the fulfilment of an event is still to come
+  free_displayed(root->team.displayed_opener);
   std::free(root);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/worker.h"
 #include "faces/openmp/blocks.h"
+#include "faces/openmp/dialect.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/team.h"
 
@@ -32,18 +33,10 @@ struct RegionCounters {
   std::uint64_t tasks = 0;
 };
 
-/// What OMP_DISPLAY_AFFINITY last wrote of.
-struct DisplayedTeam {
-  unsigned size = 0;
-  std::uint64_t places = 0;  // a hash of its members'
-  bool operator==(const DisplayedTeam&) const = default;
-};
-
 /// A thread of the program outside any region: member 0 of a team of its own.
 struct Root {
   Team team;
   Seats seats;
-  DisplayedTeam displayed;
   ompt::Thread** threads = nullptr;  // that a tool sees, by number; entry 0 is unused
   unsigned thread_count = 0;
 };
@@ -53,6 +46,7 @@ struct WorkerCache {
   Root* root = nullptr;
   RegionCounters counters;
   BlockCache blocks;
+  Dialect opener = Dialect::gnu;  // of the region opened next; noted only where affinity is displayed
   // Only where there are places.
   ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
   unsigned bound_to = 0;                         // the place where its KLT was bound last,

@@ -70,13 +70,16 @@ inline void set_schedule(unsigned kind, int chunk) {
   Icv& icv = icv_of(this_member());
   icv.schedule = static_cast<Schedule>(plain);
   icv.monotonic = (kind & monotonic_bit) != 0;
+  icv.static_is_monotonic = false;
   if (icv.schedule != Schedule::auto_) icv.chunk = at_least(icv.schedule == Schedule::static_ ? 0 : 1, chunk);
 }
-inline unsigned get_schedule_kind() {
-  const Icv& icv = icv_of(this_member());
-  return static_cast<unsigned>(icv.schedule) | (icv.monotonic ? monotonic_bit : 0);
+/// For C and Fortran, whose integers differ in size.
+template <class Integer>
+void get_schedule(Dialect dialect, unsigned* kind, Integer* chunk) {
+  const RunSchedule schedule = run_schedule(icv_of(this_member()), dialect);
+  *kind = static_cast<unsigned>(schedule.kind) | (schedule.monotonic ? monotonic_bit : 0);
+  *chunk = schedule.chunk;
 }
-inline int get_schedule_chunk() { return icv_of(this_member()).chunk; }
 
 // Affinity (section 18.3). Where nothing is bound there are no places.
 

@@ -35,7 +35,6 @@ namespace {
 
 // GOMP_SPINCOUNT counts turns of a loop; one is taken for 10 ns here.
 constexpr std::uint64_t spin_turn_ns = 10;
-constexpr std::uint64_t active_spin_ns = 10ULL * 1000 * 1000 * 1000;
 constexpr std::uint64_t hybrid_spin_ns = 2000ULL * 1000;
 
 // What the environment gave, before the variables that act on each other are put together.
@@ -112,7 +111,8 @@ bool read_schedule(ValueReader& value) {
   if (!value.at_end()) return false;
   settings.icv.schedule = static_cast<Schedule>(kind + 1);
   settings.icv.chunk = chunk == 0 && !is_static ? 1 : static_cast<int>(chunk);
-  settings.icv.monotonic = monotonic || (is_static && !nonmonotonic);
+  settings.icv.monotonic = monotonic;
+  settings.icv.static_is_monotonic = is_static && !monotonic && !nonmonotonic;
   return true;
 }
 
@@ -338,7 +338,7 @@ void derive_max_active_levels() {
 
 void derive_spin() {
   if (given.spin) return;
-  constexpr std::uint64_t of_policy[] = {hybrid_spin_ns, active_spin_ns, 0};
+  constexpr std::uint64_t of_policy[] = {hybrid_spin_ns, endless_spin_ns, 0};
   settings.spin_ns = of_policy[static_cast<int>(settings.wait_policy)];
 }
 
@@ -357,13 +357,13 @@ void show_num_threads() {
 }
 
 void show_schedule() {
-  const Icv& icv = settings.icv;
-  const bool is_static = icv.schedule == Schedule::static_;
+  const RunSchedule schedule = run_schedule(settings.icv, Dialect::gnu);
+  const bool is_static = schedule.kind == Schedule::static_;
   const char* modifier = "";
-  if (icv.monotonic != is_static) modifier = is_static ? "NONMONOTONIC:" : "MONOTONIC:";
-  fprintf(stderr, "  OMP_SCHEDULE = '%s%s", modifier, schedule_names[static_cast<int>(icv.schedule) - 1]);
+  if (schedule.monotonic != is_static) modifier = is_static ? "NONMONOTONIC:" : "MONOTONIC:";
+  fprintf(stderr, "  OMP_SCHEDULE = '%s%s", modifier, schedule_names[static_cast<int>(schedule.kind) - 1]);
   const int unsaid = is_static ? 0 : 1;
-  if (icv.schedule != Schedule::auto_ && icv.chunk != unsaid) fprintf(stderr, ",%d", icv.chunk);
+  if (schedule.kind != Schedule::auto_ && schedule.chunk != unsaid) fprintf(stderr, ",%d", schedule.chunk);
   fputs("'\n", stderr);
 }
 
@@ -376,7 +376,7 @@ void show_proc_bind() {
 
 void show_affinity_format() {
   char format[512];
-  get_affinity_format(format, sizeof format);
+  get_affinity_format(Dialect::gnu, format, sizeof format);
   show_text("OMP_AFFINITY_FORMAT", format);
 }
 

@@ -12,6 +12,9 @@ enum class WaitPolicy : std::uint8_t { hybrid, active, passive };
 
 inline constexpr int most_levels_in_list = 64;
 
+/// How long those spin who shall not sleep. The nanosecond tells it from a time that somebody asked for.
+inline constexpr std::uint64_t endless_spin_ns = 10ULL * 1000 * 1000 * 1000 + 1;
+
 struct Settings {
   Icv icv;                                  // of the initial task
   int nthreads_list[most_levels_in_list];   // OMP_NUM_THREADS, one per level
@@ -31,6 +34,8 @@ struct Settings {
   unsigned workers = 0;       // WEFT_NUM_WORKERS; 0: not given
   std::uint64_t spin_ns = 0;  // how long an idle worker looks before it sleeps
   unsigned looks = 2000;      // how often a waiting thread looks before it suspends
+  /// Tasks that wait in a member's deque, for each member of the team, from which on it runs further ones at once.
+  std::uint64_t plenty_of_tasks = 64;
 };
 
 extern Settings settings;

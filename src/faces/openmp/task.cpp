@@ -388,8 +388,7 @@ void end_uncounted(Member& member, Task& task) {
 
 // The member's deque holds so many tasks already that those who look for some find them for a while.
 inline bool has_plenty(const Member& member) {
-  constexpr std::size_t plenty = 64;  // times the size of the team
-  return member.seat != nullptr && member.seat->deque.size() >= plenty * member.team->size;
+  return member.seat != nullptr && member.seat->deque.size() >= settings.plenty_of_tasks * member.team->size;
 }
 
 // A task with a descriptor of its own, that its creator runs before it goes on: nobody waits for it, so it is not

@@ -23,6 +23,8 @@ namespace weft::openmp {
 
 struct Seats;
 
+struct DisplayedThread;
+
 namespace ompt {
 struct KeptThreads;
 struct Region;
@@ -63,7 +65,8 @@ struct Team {
   unsigned placed_room = 0;
   void (*displayed_function)(void*) = nullptr;  // of one whose members' affinity is displayed
   void* displayed_data = nullptr;
-  Seats* own_seats = nullptr;  // of an initial one: of the regions that it opens
+  DisplayedThread* displayed_opener = nullptr;  // of whom the members are the threads (affinity_display.h)
+  Seats* own_seats = nullptr;                   // of an initial one: of the regions that it opens
   // Only where there is a tool.
   ompt::Region* watched = nullptr;               // what it is told of
   ompt::KeptThreads* watched_threads = nullptr;  // of an initial one: of the regions that it opens

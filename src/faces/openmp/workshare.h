@@ -28,6 +28,7 @@ struct alignas(base::cache_line) Workshare {
   std::uint64_t start = 0, step = 0, end = 0;
   std::uint64_t trips = 0;
   std::uint64_t chunk = 0;                       // 0: static without chunk
+  std::uint64_t width = 1;                       // guided: chunks are multiples of it
   void* memory = nullptr;                        // shared by the members of the construct, freed with it
   const void* entry_data = nullptr;              // of the first member's EntryStep
   std::atomic<std::uint64_t>* posted = nullptr;  // doacross (doacross.h), freed with it

@@ -21,7 +21,7 @@ inline Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = f
 
 inline Loop by_runtime(Loop loop, bool ordered = false) {
   loop.ordered = ordered;
-  return with_runtime_schedule(this_member(), loop);
+  return with_runtime_schedule(this_member(), loop, Dialect::gnu);
 }
 
 inline Loop by_number(const Loop& loop, long schedule, long chunk, bool ordered = false) {

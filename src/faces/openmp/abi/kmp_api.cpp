@@ -39,7 +39,9 @@ void set_block_time(int milliseconds) {
   __atomic_store_n(&core::runtime.config.spin_ns, wanted, __ATOMIC_RELAXED);
 }
 int get_block_time() {
-  const std::uint64_t milliseconds = core::runtime.config.spin_ns / ns_per_ms;
+  const std::uint64_t spin = core::runtime.config.spin_ns;
+  if (spin == endless_spin_ns) return INT32_MAX;
+  const std::uint64_t milliseconds = spin / ns_per_ms;
   return milliseconds > INT32_MAX ? INT32_MAX : static_cast<int>(milliseconds);
 }
 
@@ -182,12 +184,15 @@ WEFT_EXPORT int ompc_get_ancestor_thread_num(int level) { return routines::get_a
 WEFT_EXPORT int ompc_get_team_size(int level) { return routines::get_team_size(level); }
 WEFT_EXPORT void ompc_set_affinity_format(const char* format) { set_affinity_format(format); }
 WEFT_EXPORT std::size_t ompc_get_affinity_format(char* buffer, std::size_t size) {
-  return get_affinity_format(buffer, size);
+  return get_affinity_format(Dialect::llvm, buffer, size);
 }
-WEFT_EXPORT void ompc_display_affinity(const char* format) { display_affinity(format); }
+WEFT_EXPORT void ompc_display_affinity(const char* format) { display_affinity(Dialect::llvm, format); }
 WEFT_EXPORT std::size_t ompc_capture_affinity(char* buffer, std::size_t size, const char* format) {
-  return capture_affinity(buffer, size, format);
+  return capture_affinity(Dialect::llvm, buffer, size, format);
 }
+WEFT_VERSION(ompc_get_affinity_format, "omp_get_affinity_format@VERSION");
+WEFT_VERSION(ompc_display_affinity, "omp_display_affinity@VERSION");
+WEFT_VERSION(ompc_capture_affinity, "omp_capture_affinity@VERSION");
 
 // ---------------------------------------------------------------- tools and interoperability
 

@@ -171,6 +171,16 @@ Loop loop_over(const LoopRange<T>& range) {
   return loop;
 }
 
+// The chunk that the compiler says is the width; the program's chunks are counted in it.
+Loop with_runtime_schedule_of_simd(Member& member, Loop loop) {
+  const std::uint64_t width = loop.chunk != 0 ? loop.chunk : 1;
+  loop = with_runtime_schedule(member, loop, Dialect::llvm);
+  if (loop.schedule == Schedule::auto_) loop.chunk = 0;
+  if (__builtin_mul_overflow(loop.chunk, width, &loop.chunk)) loop.chunk = UINT64_MAX;
+  loop.width = loop.chunk != 0 ? loop.chunk : width;
+  return loop;
+}
+
 Loop scheduled(Loop loop, Member& member, std::int32_t schedule, std::int64_t chunk, const char* name) {
   std::int32_t kind = schedule & ~llvm_modifiers;
   if (kind >= llvm_first_unmerged) kind -= llvm_to_unmerged;
@@ -180,10 +190,12 @@ Loop scheduled(Loop loop, Member& member, std::int32_t schedule, std::int64_t ch
   loop.nonmonotonic = (schedule & llvm_nonmonotonic) != 0;
   switch (kind) {
     case llvm_static_chunked:
-    case llvm_static_balanced_chunked:
       if (loop.chunk == 0) loop.chunk = 1;
       loop.schedule = Schedule::static_;
       return loop;
+    case llvm_static_balanced_chunked:
+      loop.width = loop.chunk != 0 ? loop.chunk : 1;
+      [[fallthrough]];
     case llvm_static:
     case llvm_static_greedy:
     case llvm_static_balanced:
@@ -199,12 +211,16 @@ Loop scheduled(Loop loop, Member& member, std::int32_t schedule, std::int64_t ch
     case llvm_trapezoidal:
     case llvm_guided_iterative_chunked:
     case llvm_guided_analytical_chunked:
+      loop.schedule = Schedule::guided;
+      return loop;
     case llvm_guided_simd:
+      loop.width = loop.chunk != 0 ? loop.chunk : 1;
       loop.schedule = Schedule::guided;
       return loop;
     case llvm_runtime:
+      return with_runtime_schedule(member, loop, Dialect::llvm);
     case llvm_runtime_simd:
-      return with_runtime_schedule(member, loop);
+      return with_runtime_schedule_of_simd(member, loop);
     default:
       base::panic("%s: schedule %d is not known", name, schedule);
   }

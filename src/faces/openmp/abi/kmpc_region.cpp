@@ -1,5 +1,6 @@
 // LLVM's entry points for parallel regions.
 #include "base/panic.h"
+#include "faces/openmp/affinity_display.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/abi/kmpc_outlined.h"
@@ -50,8 +51,10 @@ void push_inner_threads(const std::int32_t* numbers, unsigned count) {
   this_member().pushed.inner_threads = list;
 }
 
-[[gnu::noinline, gnu::cold]] void run_watched_region(ompt::Caller caller, bool active, Outlined& outlined) {
+[[gnu::noinline, gnu::cold]] void run_attended_region(ompt::Caller caller, bool active, Outlined& outlined) {
+  note_opener(Dialect::llvm);
   Member& member = this_member();
+  if (!ompt::watched) return run_region(take_size(member, active), outlined);
   const unsigned requested = active ? member.pushed.threads : 1;
   const ompt::RegionCall call(caller, requested);
   open_region(take_size(member, active), call_watched_outlined, &outlined);
@@ -100,8 +103,8 @@ WEFT_EXPORT std::int32_t __kmpc_ok_to_fork(Ident*) { return 1; }
 
 WEFT_EXPORT void __kmpc_fork_call(Ident*, std::int32_t count, Microtask function, ...) {
   WEFT_TAKE_OUTLINED(outlined, function, count);
-  if (ompt::watched) [[unlikely]]
-    return run_watched_region(WEFT_CALLER, true, outlined);
+  if (attends_regions) [[unlikely]]
+    return run_attended_region(WEFT_CALLER, true, outlined);
   run_region(take_size(this_member(), true), outlined);
 }
 
@@ -109,14 +112,16 @@ WEFT_EXPORT void __kmpc_fork_call(Ident*, std::int32_t count, Microtask function
 WEFT_EXPORT void __kmpc_fork_call_if(Ident*, std::int32_t, Microtask function, std::int32_t condition,
                                      void* arguments) {
   Outlined outlined{function, &arguments, arguments != nullptr ? 1U : 0U};
-  if (ompt::watched) [[unlikely]]
-    return run_watched_region(WEFT_CALLER, condition != 0, outlined);
+  if (attends_regions) [[unlikely]]
+    return run_attended_region(WEFT_CALLER, condition != 0, outlined);
   run_region(take_size(this_member(), condition != 0), outlined);
 }
 
 // The if clause was false: the thread calls the body itself.
 WEFT_EXPORT void __kmpc_serialized_parallel(Ident*, Gtid) {
   const auto open = [] { open_region(take_size(this_member(), false), nullptr, nullptr); };
+  if (attends_regions) [[unlikely]]
+    note_opener(Dialect::llvm);
   if (ompt::watched) [[unlikely]]
     return ompt::open_watched_region(WEFT_CALLER, 1, WEFT_FRAME_OF_CALLER, open);
   open();

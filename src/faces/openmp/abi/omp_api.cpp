@@ -39,10 +39,11 @@ WEFT_OMP_SETTERS(WEFT_OMP_SETTER)
 WEFT_OMP_QUERIES(WEFT_OMP_QUERY)
 
 WEFT_EXPORT void omp_set_schedule(unsigned kind, int chunk) { routines::set_schedule(kind, chunk); }
-WEFT_EXPORT void omp_get_schedule(unsigned* kind, int* chunk) {
-  *kind = routines::get_schedule_kind();
-  *chunk = routines::get_schedule_chunk();
+WEFT_EXPORT void omp_get_schedule(unsigned* kind, int* chunk) { routines::get_schedule(Dialect::gnu, kind, chunk); }
+WEFT_EXPORT void weft_get_schedule_llvm(unsigned* kind, int* chunk) {
+  routines::get_schedule(Dialect::llvm, kind, chunk);
 }
+WEFT_VERSION(weft_get_schedule_llvm, "omp_get_schedule@VERSION");
 
 WEFT_EXPORT int omp_pause_resource(int kind, int device) { return routines::pause_resource(kind, device); }
 WEFT_EXPORT int omp_pause_resource_all(int kind) { return routines::pause_resource_all(kind); }
@@ -53,11 +54,11 @@ WEFT_EXPORT void omp_get_partition_place_nums(int* numbers) { routines::get_part
 
 WEFT_EXPORT void omp_set_affinity_format(const char* format) { set_affinity_format(format); }
 WEFT_EXPORT std::size_t omp_get_affinity_format(char* buffer, std::size_t size) {
-  return get_affinity_format(buffer, size);
+  return get_affinity_format(Dialect::gnu, buffer, size);
 }
-WEFT_EXPORT void omp_display_affinity(const char* format) { display_affinity(format); }
+WEFT_EXPORT void omp_display_affinity(const char* format) { display_affinity(Dialect::gnu, format); }
 WEFT_EXPORT std::size_t omp_capture_affinity(char* buffer, std::size_t size, const char* format) {
-  return capture_affinity(buffer, size, format);
+  return capture_affinity(Dialect::gnu, buffer, size, format);
 }
 
 // Locks, section 18.9. Programs built before OpenMP 3.0 are linked against version OMP_1.0 of the same
@@ -213,16 +214,12 @@ WEFT_ALSO_LLVM(omp_aligned_alloc);
 WEFT_ALSO_LLVM(omp_aligned_calloc);
 WEFT_ALSO_LLVM(omp_alloc);
 WEFT_ALSO_LLVM(omp_calloc);
-WEFT_ALSO_LLVM(omp_capture_affinity);
 WEFT_ALSO_LLVM(omp_destroy_allocator);
-WEFT_ALSO_LLVM(omp_display_affinity);
 WEFT_ALSO_LLVM(omp_display_env);
 WEFT_ALSO_LLVM(omp_free);
-WEFT_ALSO_LLVM(omp_get_affinity_format);
 WEFT_ALSO_LLVM(omp_get_default_allocator);
 WEFT_ALSO_LLVM(omp_get_partition_place_nums);
 WEFT_ALSO_LLVM(omp_get_place_proc_ids);
-WEFT_ALSO_LLVM(omp_get_schedule);
 WEFT_ALSO_LLVM(omp_init_allocator);
 WEFT_ALSO_LLVM(omp_pause_resource);
 WEFT_ALSO_LLVM(omp_pause_resource_all);

@@ -53,13 +53,15 @@ WEFT_EXPORT void omp_set_schedule_8_(const std::uint32_t* kind, const std::int64
   routines::set_schedule(*kind, to_int(*chunk));
 }
 WEFT_EXPORT void omp_get_schedule_(std::uint32_t* kind, std::int32_t* chunk) {
-  *kind = routines::get_schedule_kind();
-  *chunk = routines::get_schedule_chunk();
+  routines::get_schedule(Dialect::gnu, kind, chunk);
 }
 WEFT_EXPORT void omp_get_schedule_8_(std::uint32_t* kind, std::int64_t* chunk) {
-  *kind = routines::get_schedule_kind();
-  *chunk = routines::get_schedule_chunk();
+  routines::get_schedule(Dialect::gnu, kind, chunk);
 }
+WEFT_EXPORT void weft_get_schedule_llvm_(std::uint32_t* kind, std::int32_t* chunk) {
+  routines::get_schedule(Dialect::llvm, kind, chunk);
+}
+WEFT_VERSION(weft_get_schedule_llvm_, "omp_get_schedule_@VERSION");
 
 WEFT_EXPORT std::int32_t omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) {
   return routines::pause_resource(*kind, *device);
@@ -82,19 +84,25 @@ WEFT_EXPORT void omp_get_partition_place_nums_8_(std::int64_t* numbers) { routin
 WEFT_EXPORT void omp_set_affinity_format_(const char* format, std::size_t length) {
   set_affinity_format(format, length);
 }
-WEFT_EXPORT std::int32_t omp_get_affinity_format_(char* buffer, std::size_t size) {
-  BoundedText text(buffer, size);
-  write_affinity_format(text);
-  text.pad();
-  return static_cast<std::int32_t>(text.length());
-}
-WEFT_EXPORT void omp_display_affinity_(const char* format, std::size_t length) { display_affinity(format, length); }
-WEFT_EXPORT std::int32_t omp_capture_affinity_(char* buffer, const char* format, std::size_t size, std::size_t length) {
-  BoundedText text(buffer, size);
-  write_affinity(text, format, length);
-  text.pad();
-  return static_cast<std::int32_t>(text.length());
-}
+#define WEFT_AFFINITY(dialect, get_format, display, capture)                                                      \
+  WEFT_EXPORT std::int32_t get_format(char* buffer, std::size_t size) {                                           \
+    BoundedText text(buffer, size);                                                                               \
+    write_affinity_format(dialect, text);                                                                         \
+    text.pad();                                                                                                   \
+    return static_cast<std::int32_t>(text.length());                                                              \
+  }                                                                                                               \
+  WEFT_EXPORT void display(const char* format, std::size_t length) { display_affinity(dialect, format, length); } \
+  WEFT_EXPORT std::int32_t capture(char* buffer, const char* format, std::size_t size, std::size_t length) {      \
+    BoundedText text(buffer, size);                                                                               \
+    write_affinity(dialect, text, format, length);                                                                \
+    text.pad();                                                                                                   \
+    return static_cast<std::int32_t>(text.length());                                                              \
+  }
+WEFT_AFFINITY(Dialect::gnu, omp_get_affinity_format_, omp_display_affinity_, omp_capture_affinity_)
+WEFT_AFFINITY(Dialect::llvm, weft_get_affinity_format_llvm_, weft_display_affinity_llvm_, weft_capture_affinity_llvm_)
+WEFT_VERSION(weft_get_affinity_format_llvm_, "omp_get_affinity_format_@VERSION");
+WEFT_VERSION(weft_display_affinity_llvm_, "omp_display_affinity_@VERSION");
+WEFT_VERSION(weft_capture_affinity_llvm_, "omp_capture_affinity_@VERSION");
 
 // Locks: omp_lock_kind is 4 bytes, the lock itself; omp_nest_lock_kind is 8, a pointer to it. In
 // version OMP_1.0, from before OpenMP 3.0, a nestable lock belongs to a thread instead of a task.
@@ -164,15 +172,11 @@ WEFT_EXPORT void omp_set_default_allocator_(const std::intptr_t* handle) {
 WEFT_EXPORT AllocatorHandle omp_get_default_allocator_() { return routines::get_default_allocator(); }
 
 // Those above that no table gives their names to have them in LLVM's version too.
-WEFT_ALSO_LLVM(omp_capture_affinity_);
 WEFT_ALSO_LLVM(omp_destroy_allocator_);
-WEFT_ALSO_LLVM(omp_display_affinity_);
 WEFT_ALSO_LLVM(omp_display_env_);
-WEFT_ALSO_LLVM(omp_get_affinity_format_);
 WEFT_ALSO_LLVM(omp_get_default_allocator_);
 WEFT_ALSO_LLVM(omp_get_partition_place_nums_);
 WEFT_ALSO_LLVM(omp_get_place_proc_ids_);
-WEFT_ALSO_LLVM(omp_get_schedule_);
 WEFT_ALSO_LLVM(omp_init_allocator_);
 WEFT_ALSO_LLVM(omp_pause_resource_);
 WEFT_ALSO_LLVM(omp_pause_resource_all_);

@@ -15,8 +15,7 @@ WorkKind kind_of(const Loop& loop) {
       return WorkKind::loop_dynamic;
     case Schedule::guided:
       return WorkKind::loop_guided;
-    case Schedule::static_:
-    case Schedule::auto_:
+    default:
       break;
   }
   return WorkKind::loop_static;
