@@ -121,6 +121,12 @@ if(abi_has_clang)
   endforeach()
   abi_register(abi.ompt.watched.collapse 60 COMMAND ${abi_clang_folder}/collapse_O2
     ENV OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+  # Programs whose first construct finds out that the tool is not there.
+  foreach(name ordered task_basic)
+    set(no_tool OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=/no/such/tool.so)
+    abi_register(abi.ompt.no_tool.${name} 60 COMMAND abi_${name}_O2 ENV ${no_tool})
+    abi_register(abi.ompt.no_tool.clang.${name} 60 COMMAND ${abi_clang_folder}/${name}_O2 ENV ${no_tool})
+  endforeach()
   foreach(name parallel_nested task_basic)
     abi_register(abi.ompt.watched.${name}.places 60 COMMAND abi_${name}_O2
       ENV OMP_NUM_THREADS=8 OMP_PLACES=threads OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
