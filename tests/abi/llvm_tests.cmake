@@ -1,6 +1,6 @@
 # The list of ABI tests that are compiled by clang: most programs are those that gcc compiles too (tests.cmake).
 set(abi_clang_both
-  allocator atomic barrier cancel cancel_alone cancel_off critical detach detach_discarded doacross dynamic flush lock lock_old loop_collapse
+  allocator atomic barrier cancel cancel_alone cancel_off critical depend_many detach detach_discarded doacross dynamic flush lock lock_old loop_collapse
   loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
   parallel_nested parallel_wide proc_bind reduction routines_team routines_time sections single task_basic task_depend
   task_at_once task_final task_many task_order task_outlives_creator task_priority task_recursion task_reduction task_regions
@@ -107,7 +107,7 @@ if(abi_has_clang)
     endforeach()
   endforeach()
   # Programs that are here anyway, watched.
-  foreach(name atomic barrier critical depend_kinds detach detach_discarded doacross lock loop_dynamic loop_static ordered parallel_nested
+  foreach(name atomic barrier critical depend_kinds depend_many detach detach_discarded doacross lock loop_dynamic loop_static ordered parallel_nested
           parallel_wide pause reduction sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion
           task_reduction taskgroup taskloop
           threadprivate_common_f threadprivate_teams)
@@ -126,6 +126,12 @@ if(abi_has_clang)
   endforeach()
   abi_register(abi.ompt.watched.collapse 60 COMMAND ${abi_clang_folder}/collapse_O2
     ENV OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+  # Programs whose first construct finds out that the tool is not there.
+  foreach(name ordered task_basic)
+    set(no_tool OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=/no/such/tool.so)
+    abi_register(abi.ompt.no_tool.${name} 60 COMMAND abi_${name}_O2 ENV ${no_tool})
+    abi_register(abi.ompt.no_tool.clang.${name} 60 COMMAND ${abi_clang_folder}/${name}_O2 ENV ${no_tool})
+  endforeach()
   foreach(name parallel_nested task_basic)
     abi_register(abi.ompt.watched.${name}.places 60 COMMAND abi_${name}_O2
       ENV OMP_NUM_THREADS=8 OMP_PLACES=threads OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)

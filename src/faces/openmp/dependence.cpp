@@ -2,10 +2,12 @@
 
 #include <cstdlib>
 #include <new>
+#include <span>
 
 #include "base/hash.h"
 #include "base/panic.h"
 #include "core/spinlock.h"
+#include "faces/openmp/blocks.h"
 #include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/team.h"
 
@@ -26,6 +28,8 @@ struct Entry {
   Link* before = nullptr;   // the generation that those of the last one wait for
   Link* current = nullptr;  // the last one
   Access access = Access::writes;
+  std::uint32_t count = 0;     // of links in `current`
+  std::uint32_t prune_at = 0;  // when there are so many, see which of them can go
   TaskMutex* mutex = nullptr;
   Entry* next = nullptr;
 };
@@ -39,11 +43,13 @@ T* make(Arguments... arguments) {
 
 Edge* closed() { return reinterpret_cast<Edge*>(std::uintptr_t{1}); }
 
+// The last one that refers to it needs no locked instruction to find that out.
 void let_go(Dependences* object) {
-  if (object->users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (object->users.load(std::memory_order_acquire) != 1 && object->users.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
   if (object->mutexes != nullptr) std::free(object->mutexes);
   if (object->record != nullptr) ompt::release(*object->record);
-  std::free(object);
+  give_block(object, Dependences::size_for(object->room));
 }
 
 void let_go(TaskMutex* mutex) {
@@ -57,11 +63,13 @@ inline void forget(Link*& list) {
   }
 }
 
-// One of the links that there is room for.
+// While the task is registered nobody else knows of its links.
 void put_into(Link*& list, Dependences& task) {
-  task.users.fetch_add(1, std::memory_order_relaxed);
-  list = new (task.new_link()) Link{&task, list};
+  task.users.store(task.users.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  list = new (task.links() + task.link_count++) Link{&task, list};
 }
+
+bool is_complete(const Dependences& task) { return task.successors.load(std::memory_order_acquire) == closed(); }
 
 void forget(Entry& entry) {
   forget(entry.before);
@@ -69,21 +77,48 @@ void forget(Entry& entry) {
   if (entry.mutex != nullptr) let_go(entry.mutex);
 }
 
+void free_entry(Entry& entry) {
+  forget(entry);
+  give_block(&entry, sizeof(Entry));
+}
+
+// Links of tasks that are complete need not be kept: nobody will wait for them.
+void forget_complete(Link*& list, std::uint32_t& count) {
+  Link** link = &list;
+  while (Link* each = *link) {
+    if (!is_complete(*each->task)) {
+      link = &each->next;
+      continue;
+    }
+    *link = each->next;
+    --count;
+    let_go(each->task);
+  }
+}
+
+bool is_own(Dependences& task, const Edge* edge) { return edge >= task.edges() && edge < task.edges() + task.room; }
+
+void free_edge(Edge* edge) {
+  if (!is_own(*edge->successor->dependences, edge)) [[unlikely]]
+    give_block(edge, sizeof(Edge));
+}
+
 void add_edge(Dependences& before, Task& after) {
   if (before.task == &after) return;
   Edge* head = before.successors.load(std::memory_order_acquire);
   if (head == closed()) return;
-  if (before.record != nullptr) ompt::task_comes_before(before.record, after.dependences->record);
-  Edge* edge = make<Edge>(&after, nullptr);
-  after.dependences->unresolved.add();
+  Dependences& own = *after.dependences;
+  if (before.record != nullptr) ompt::task_comes_before(before.record, own.record);
+  void* memory = own.edge_count < own.room ? own.edges() + own.edge_count : take_block(sizeof(Edge));
+  Edge* edge = new (memory) Edge{&after, nullptr};
   while (head != closed()) {
     edge->next = head;
-    if (before.successors.compare_exchange_weak(head, edge, std::memory_order_acq_rel, std::memory_order_acquire))
+    if (before.successors.compare_exchange_weak(head, edge, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      ++own.edge_count;
       return;
+    }
   }
-  // Completed meanwhile. The creator's own 1 is still in the count, so this does not end it.
-  after.dependences->unresolved.take_back();
-  std::free(edge);
+  free_edge(edge);  // completed meanwhile
 }
 
 inline void depend_on_all(const Link* list, Task& task) {
@@ -93,17 +128,58 @@ inline void depend_on_all(const Link* list, Task& task) {
 }  // namespace
 
 struct DependenceTable {
-  static constexpr unsigned bits = 6;
-  Entry* bucket[1U << bits] = {};
+  static constexpr unsigned first_bits = 4;
+  Entry* first_buckets[1U << first_bits] = {};
+  Entry** buckets = first_buckets;
+  unsigned bits = first_bits;
+  std::uint32_t count = 0;     // of entries
   Link* all_memory = nullptr;  // the last task that depends on all memory: comes before what is registered later
 
   Entry& entry(const void* address) {
-    Entry*& head = bucket[base::place_of_address(address, bits)];
+    Entry*& head = buckets[base::place_of_address(address, bits)];
     for (Entry* entry = head; entry != nullptr; entry = entry->next)
       if (entry->address == address) return *entry;
-    Entry* fresh = make<Entry>(address);
-    fresh->next = head;
-    return *(head = fresh);
+    return add(address);
+  }
+
+  template <class Visit>
+  void take_each(Visit visit) {
+    for (Entry*& head : std::span(buckets, std::size_t{1} << bits)) {
+      while (Entry* entry = head) {
+        head = entry->next;
+        visit(*entry);
+      }
+    }
+    count = 0;
+  }
+
+  void free_buckets() {
+    if (buckets != first_buckets) std::free(buckets);
+  }
+
+ private:
+  [[gnu::noinline]] Entry& add(const void* address) {
+    if (count >> bits != 0) grow();
+    ++count;
+    Entry*& head = buckets[base::place_of_address(address, bits)];
+    return *(head = new (take_block(sizeof(Entry))) Entry{.address = address, .next = head});
+  }
+
+  // Without memory for a larger one, the table stays as it is.
+  void grow() {
+    const unsigned more = bits + 2;
+    auto larger = static_cast<Entry**>(std::calloc(std::size_t{1} << more, sizeof(Entry*)));
+    if (larger == nullptr) return;
+    const std::uint32_t entries = count;
+    take_each([&](Entry& entry) {
+      Entry*& head = larger[base::place_of_address(entry.address, more)];
+      entry.next = head;
+      head = &entry;
+    });
+    free_buckets();
+    buckets = larger;
+    bits = more;
+    count = entries;
   }
 };
 
@@ -124,28 +200,31 @@ void want_mutex(Dependences& task, Entry& entry) {
 }
 
 void depend_on(Entry& entry, Task& task, Access access) {
+  constexpr std::uint32_t fewest_to_prune = 32;
   if (entry.access != access || access == Access::writes) {
     // The task may have named the address before: then it belongs to `current`, and what it waits for stays.
     forget(entry.before);
     entry.before = entry.current;
     entry.current = nullptr;
     entry.access = access;
+    entry.count = 0;
+    entry.prune_at = fewest_to_prune;
+  } else if (entry.count >= entry.prune_at) {
+    forget_complete(entry.current, entry.count);
+    entry.prune_at = entry.count < fewest_to_prune / 2 ? fewest_to_prune : 2 * entry.count;
   }
   depend_on_all(entry.before, task);
   put_into(entry.current, *task.dependences);
+  ++entry.count;
   if (access == Access::excludes) want_mutex(*task.dependences, entry);
 }
 
 void depend_on_everything(DependenceTable& table, Task& task) {
-  for (Entry*& head : table.bucket) {
-    while (Entry* entry = head) {
-      depend_on_all(entry->before, task);
-      depend_on_all(entry->current, task);
-      head = entry->next;
-      forget(*entry);
-      std::free(entry);
-    }
-  }
+  table.take_each([&task](Entry& entry) {
+    depend_on_all(entry.before, task);
+    depend_on_all(entry.current, task);
+    free_entry(entry);
+  });
   forget(table.all_memory);
   put_into(table.all_memory, *task.dependences);
 }
@@ -219,9 +298,8 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
   Task& parent = *task.parent;
   if (parent.children_table == nullptr) parent.children_table = make<DependenceTable>();
   DependenceTable& table = *parent.children_table;
-  void* memory = std::malloc(sizeof(Dependences) + list.count * sizeof(Link));
-  if (memory == nullptr) base::panic("no memory for task dependences");
-  Dependences& own = *(task.dependences = new (memory) Dependences);
+  const auto room = static_cast<std::uint32_t>(list.count);
+  Dependences& own = *(task.dependences = new (take_block(Dependences::size_for(room))) Dependences{.room = room});
   own.task = &task;
   own.deferred = deferred;
   if (ompt::watched) [[unlikely]]
@@ -237,7 +315,9 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
       depend_on(table.entry(dependence.address), task, dependence.access);
   }
   if (everything) depend_on_everything(table, task);
-  return resolve(creator.team->tasks, task, own.mutex_count == 0 ? 1 + Dependences::mutexes_to_take : 1);
+  const std::uint32_t rest = Dependences::registering - own.edge_count;
+  if (own.mutex_count != 0) return resolve(creator.team->tasks, task, rest);
+  return own.edge_count == 0 || resolve(creator.team->tasks, task, rest + Dependences::mutexes_to_take);
 }
 
 bool release_successors(Team& team, Member* member, Task& task) {
@@ -249,8 +329,8 @@ bool release_successors(Team& team, Member* member, Task& task) {
     Task& successor = *edge->successor;
     // Read first: the one that takes an undeferred task's count to 0 lets its creator go on with it.
     const bool deferred = successor.dependences->deferred;
+    free_edge(edge);
     if (resolve(pool, successor, 1) && deferred) offer(team, member, successor);
-    std::free(edge);
     edge = next;
   }
   if (task.dependences->mutex_count != 0 && release_mutexes(team, member, *task.dependences)) any = true;
@@ -260,15 +340,9 @@ bool release_successors(Team& team, Member* member, Task& task) {
 
 void free_table(Task& parent) {
   DependenceTable& table = *parent.children_table;
-  for (Entry* entry : table.bucket) {
-    while (entry != nullptr) {
-      Entry* next = entry->next;
-      forget(*entry);
-      std::free(entry);
-      entry = next;
-    }
-  }
+  table.take_each(free_entry);
   forget(table.all_memory);
+  table.free_buckets();
   std::free(&table);
   parent.children_table = nullptr;
 }

@@ -5,6 +5,16 @@
 // list of successors is a stack that completion closes by one exchange, and to which nothing can be
 // added once it is closed.
 //
+// What belongs to a task, it brings along in one block: its links, and edges for as many predecessors as it names
+// addresses, which is mostly all. An edge lies with the successor, which cannot be complete before the edge has been
+// followed; it is read before the successor's count is lowered. While a task is registered, its count stays above all
+// that predecessors may take away, and edges and links are counted by plain numbers; one step takes back the rest. A
+// task without edges has been shown to nobody, and needs no such step.
+//
+// The table grows with the addresses, so that each costs the same; and of tasks that only read, or may run beside each
+// other for another reason, those that are complete are sorted out whenever their number has doubled. So what a
+// program costs that goes on for ever does not grow with the tasks it has had.
+//
 // For each address the table holds the last generation of tasks that may run beside each other (one writer; or all that
 // read; or those with inoutset; or those with mutexinoutset) and the generation before it, which each of them waits
 // for.
@@ -44,6 +54,7 @@ namespace ompt {
 struct Record;
 }
 
+/// From a task to one that waits for it.
 struct Edge {
   Task* successor;
   Edge* next;
@@ -59,22 +70,27 @@ struct Link {
 };
 
 struct Dependences {
-  /// What keeps the task from running: predecessors that are not complete, 1 while registering, mutexes_to_take while
-  /// it has some to take. The latter is a number that nothing else adds up to, so that whoever removes what is before
-  /// it knows it by the count alone: a task that has none may be gone after the removal.
+  /// What keeps the task from running: predecessors that are not complete, `registering` meanwhile, and mutexes_to_take
+  /// while it has some to take. The latter is a number that nothing else adds up to, so that whoever removes what is
+  /// before it knows it by the count alone: a task that has none may be gone after the removal.
   static constexpr std::uint32_t mutexes_to_take = 1U << 30U;
-  TaskCounter unresolved{1 + mutexes_to_take};
+  static constexpr std::uint32_t registering = 1U << 29U;  // more than there can be predecessors
+  TaskCounter unresolved{registering + mutexes_to_take};
   std::atomic<Edge*> successors{nullptr};
   std::atomic<std::uint32_t> users{1};  // the task, and its links that are in the table
+  bool deferred = true;
   Task* task = nullptr;
   Task* next_in_queue = nullptr;  // of a mutex
   TaskMutex** mutexes = nullptr;  // in order
   unsigned mutex_count = 0;
   unsigned mutexes_held = 0;
-  bool deferred = true;
   ompt::Record* record = nullptr;  // for a tool, which may be told of the task after its end
-  unsigned link_count = 0;
-  Link* new_link() { return reinterpret_cast<Link*>(this + 1) + link_count++; }
+  std::uint32_t edge_count = 0;    // predecessors that were not complete
+  std::uint32_t link_count = 0;
+  const std::uint32_t room = 0;  // for so many links, and as many edges, behind this
+  Link* links() { return reinterpret_cast<Link*>(this + 1); }
+  Edge* edges() { return reinterpret_cast<Edge*>(links() + room); }
+  static std::size_t size_for(std::size_t room) { return sizeof(Dependences) + room * (sizeof(Link) + sizeof(Edge)); }
 };
 
 /// Registers `task`. True: it may run at once; else it is enqueued, if it is `deferred`, when nothing keeps it any

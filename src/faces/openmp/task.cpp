@@ -12,6 +12,10 @@
 // as it is long. When the first of those is created, the descriptors that it comes below move off the stack
 // (leave_stack).
 //
+// Tasks with dependences are not run where they are created, since they may have to wait. Instead, who has created many
+// that are not complete runs some of the others that lie in its deque (run_some_of_many): so their number is bounded as
+// well, unless all of it waits for what others run.
+//
 // Running a task at once is no way to make its creator wait: it is run as a call, and if it suspends, so does the
 // member, whose queued tasks others take meanwhile. A creator that holds a lock which its task takes too waits for
 // itself, as it would at any other task scheduling point.
@@ -470,6 +474,31 @@ void end_undeferred(Member& member, Task& task) {
   if (member.team->level == 0) run_those_put_off(member);
 }
 
+// Of the tasks that the current one has created, settings.plenty_of_tasks are not complete. Creating a task is a task scheduling point:
+// descendants of the current task may be run.
+[[gnu::noinline]] void run_some_of_many(Member& member) {
+  TaskSeat& seat = seat_of(member);
+  const Task* below = member.task->explicit_ ? member.task : nullptr;
+  while (member.task->family.children() > settings.plenty_of_tasks * member.team->size / 2) {
+    Task* task = seat.deque.pop();
+    if (task == nullptr) return;
+    if (!may_run(task, below)) return seat.deque.push(task);
+    run_found(member, *task, seat.around);
+  }
+}
+
+// Looks now and then: others write the count too.
+inline void bound_children(Member& member) {
+  const Family& family = member.task->family;
+  if (family.looks_at_children() && family.children() > settings.plenty_of_tasks * member.team->size) [[unlikely]]
+    run_some_of_many(member);
+}
+
+void submit_with_dependences(Member& member, Task& task, const DependenceList& depend) {
+  if (register_dependences(member, task, depend, true)) enqueue(member, task);
+  bound_children(member);
+}
+
 [[gnu::always_inline]] inline void submit_counted(Member& member, Task& task, const DependenceList* depend,
                                                   bool deferrable) {
   Team& team = *member.team;
@@ -478,8 +507,10 @@ void end_undeferred(Member& member, Task& task) {
   count_created(member, task);
   if (!deferrable || team.level == 0) [[unlikely]]
     submit_special(member, task, depend, deferrable);
-  else if (depend == nullptr || register_dependences(member, task, *depend, true))
+  else if (depend == nullptr)
     enqueue(member, task);
+  else
+    submit_with_dependences(member, task, *depend);
 }
 
 [[gnu::always_inline]] inline void submit(Member& member, Task& task, const DependenceList* depend, bool deferrable) {

@@ -77,6 +77,10 @@ class Family {
     children_ -= static_cast<std::uint32_t>(what);
     descriptors_ -= static_cast<std::uint32_t>(what >> 32U);
   }
+  /// True at each 16th child.
+  bool looks_at_children() const { return children_ % 16 == 0; }
+  /// The task's runner only: how many there are, at most.
+  std::uint32_t children() const { return children_ - children_in(elsewhere_.load(std::memory_order_relaxed)); }
   bool no_children() const { return children_in(elsewhere_.load(std::memory_order_acquire)) == children_; }
   bool no_descriptors() const { return descriptors_in(elsewhere_.load(std::memory_order_acquire)) == descriptors_; }
   /// The task ends, or, `goes_on`, its runner leaves it to others to say when it does. True: nobody refers to it.

@@ -21,13 +21,6 @@ void for_each_seat(const TaskPool& pool, Visit visit) {
       if (!visit(*seat)) return;
 }
 
-bool is_below(const Task* task, const Task* above) {
-  while (task->depth > above->depth) task = task->parent;
-  return task == above;
-}
-
-bool may_run(const Task* task, const Task* only_below) { return only_below == nullptr || is_below(task, only_below); }
-
 // With the priority lock held.
 PriorityClass& class_of(TaskPool& pool, int priority) {
   PriorityClass** link = &pool.classes;

@@ -111,6 +111,13 @@ void enqueue_for_all(Team& team, Task& task);
 /// made other tasks ready or was the last.
 void count_completed_elsewhere(Team& team, bool made_ready);
 
+/// Whether the task is one that may run in a wait with this `only_below` (as in TaskWaiter).
+inline bool may_run(const Task* task, const Task* only_below) {
+  if (only_below == nullptr) return true;
+  while (task->depth > only_below->depth) task = task->parent;
+  return task == only_below;
+}
+
 /// A wait of the member's begins, in which it may run such tasks (`only_below` as in TaskWaiter).
 TaskSearch begin_search(Member& member, const Task* only_below);
 /// A task that the member may run now. After a few mistakes it steals no more, since tasks that are of no use to it are

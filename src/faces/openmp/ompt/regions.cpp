@@ -189,8 +189,10 @@ void seat_is_taken(Member& member) {
   if (member.team->watched != nullptr) seat(*member.team->watched, member);
 }
 
-// Not inlined, and no tail call: the frame is the one that the program's code is called from.
+// Not inlined, and no tail call: the frame is the one that the program's code is called from. Where the region is the
+// first thing that the program does, it may have turned out only in opening it that there is no tool.
 [[gnu::noinline]] void call_body(void (*function)(void*), void* argument) {
+  if (!watched) return function(argument);
   Record& task = *record_of(this_member().implicit);
   set_exit_frame(task, __builtin_frame_address(0));
   function(argument);
@@ -205,6 +207,7 @@ void keep_frame_of_opener(void* frame) {
 }
 
 void note_frame_of_body(void* frame) {
+  if (!watched) return;
   if (Record* task = record_of(this_member().implicit); task != nullptr) set_exit_frame(*task, frame);
 }
 
