@@ -43,13 +43,16 @@ enum weft_error {
   WEFT_ERR_EMPTY,         /* there is nothing */
   WEFT_ERR_LIMIT,         /* a limit of weft or of the system is reached */
   WEFT_ERR_UNINITIALISED, /* weft_init() has not been called */
-  WEFT_ERR_UNSUPPORTED    /* this version of weft cannot do it */
+  WEFT_ERR_UNSUPPORTED,   /* this version of weft cannot do it */
+  WEFT_ERR_SYSTEM = 4096  /* from here on: what a system call has answered, WEFT_ERR_SYSTEM + errno (weft/io.h) */
 };
 
-/* The name ("WEFT_ERR_MEMORY") and one sentence for a person. Any value: unknown ones are said to be so.
- * Any caller, any time. */
+/* The name ("WEFT_ERR_MEMORY"; "EBADF" for WEFT_ERR_SYSTEM + EBADF) and one sentence for a person. Any value: unknown
+ * ones are said to be so. Any caller, any time. */
 WEFT_API const char* weft_error_name(int error);
 WEFT_API const char* weft_error_text(int error);
+/* The errno value of an error from WEFT_ERR_SYSTEM on; 0 for all others. */
+WEFT_API int weft_error_errno(int error);
 
 /* ------------------------------------------------------------------ runtime */
 

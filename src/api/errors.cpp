@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "weft/weft.h"
 
 namespace {
@@ -34,5 +36,14 @@ const Error& error_of(int error) {
 
 }  // namespace
 
-extern "C" const char* weft_error_name(int error) { return error_of(error).name; }
-extern "C" const char* weft_error_text(int error) { return error_of(error).text; }
+extern "C" int weft_error_errno(int error) { return error > WEFT_ERR_SYSTEM ? error - WEFT_ERR_SYSTEM : 0; }
+
+extern "C" const char* weft_error_name(int error) {
+  const char* of_system = strerrorname_np(weft_error_errno(error));
+  return error > WEFT_ERR_SYSTEM && of_system != nullptr ? of_system : error_of(error).name;
+}
+
+extern "C" const char* weft_error_text(int error) {
+  const char* of_system = strerrordesc_np(weft_error_errno(error));
+  return error > WEFT_ERR_SYSTEM && of_system != nullptr ? of_system : error_of(error).text;
+}

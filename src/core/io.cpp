@@ -1,0 +1,277 @@
+// Input and output for units.
+//
+// A unit first tries without waiting (RWF_NOWAIT, a poll that looks once): what is ready costs the system call and
+// nothing else. What is not ready becomes a request, and the unit suspends, like any that waits; whoever serves the
+// request resumes it. So a worker that finds nothing sleeps as ever, on its own word, and is woken as by any unit that
+// becomes ready. Nobody polls.
+//
+// Served by one io_uring of the process's, asked and read by one KLT of weft's (io_ring.cpp), which exists once
+// somebody has waited. Why one ring and one KLT, and not a ring for each worker: docs/design/io.md. Where the kernel
+// has no ring for us, by KLTs that wait in system calls (io_klts.cpp); WEFT_IO=klts wants these.
+//
+// In a forked child there is neither, and a first wait starts anew.
+#include "core/io.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <pthread.h>
+
+#include "base/environment.h"
+#include "base/panic.h"
+#include "core/io_request.h"
+#include "core/preempt.h"
+#include "core/scheduler.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/io.h"
+#include "os/klt.h"
+
+namespace weft::core {
+namespace {
+
+// ---------------------------------------------------------------- who serves
+
+enum State : std::uint32_t { not_started, starting, by_ring, by_klts, failed };
+std::atomic<std::uint32_t> state{not_started};
+std::atomic<bool> watches_forks{false};
+
+enum Wish : int { io_uring, klts };
+
+void reset_in_child() {
+  reset_io_ring();
+  reset_io_klts();
+  state.store(not_started, std::memory_order_relaxed);
+}
+
+void tell(State now) {
+  state.store(now, std::memory_order_release);  // partner: the acquire in io_server()
+  os::futex_wake(state, INT32_MAX);
+}
+
+void* open_and_serve(void* wish) {
+  const bool opened = os::ring_open();
+  if (!opened && *static_cast<int*>(wish) == io_uring && std::getenv("WEFT_IO") != nullptr)
+    base::warn("WEFT_IO=io_uring: the kernel has none for this process; kernel threads wait instead");
+  tell(opened ? by_ring : by_klts);  // *wish is gone
+  if (opened) serve_by_ring();
+  os::note_klt_end();
+  return nullptr;
+}
+
+void start_serving() {
+  int wish = io_uring;
+  base::read_variable("WEFT_IO", "io_uring or klts", "io_uring", [&wish](base::ValueReader& value) {
+    return base::read_one_of(value, {"io_uring", "klts"}, wish);
+  });
+  const HeldOff held;
+  if (!watches_forks.exchange(true, std::memory_order_relaxed)) pthread_atfork(nullptr, nullptr, reset_in_child);
+  if (wish == klts) {
+    tell(by_klts);
+    return;
+  }
+  constexpr std::size_t stack_bytes = 64U << 10U;
+  if (os::start_klt(open_and_serve, &wish, stack_bytes, os::Signals::none) != 0) {
+    tell(failed);
+    return;
+  }
+  while (state.load(std::memory_order_acquire) == starting) os::futex_wait(state, starting);
+}
+
+}  // namespace
+
+IoServer io_server() {
+  for (;;) {
+    std::uint32_t now = state.load(std::memory_order_acquire);
+    if (now == by_ring) return IoServer::ring;
+    if (now == by_klts) return IoServer::klts;
+    if (now == failed) {  // there may be threads again
+      state.compare_exchange_strong(now, not_started, std::memory_order_relaxed);
+      return IoServer::none;
+    }
+    if (now == starting)
+      os::futex_wait(state, starting);
+    else if (state.compare_exchange_strong(now, starting, std::memory_order_relaxed))
+      start_serving();
+  }
+}
+
+namespace {
+
+// ---------------------------------------------------------------- waiting
+
+constexpr std::uint64_t at_once = 0;
+
+// False: nobody serves it.
+bool serve(IoRequest& request) {
+  const IoServer server = io_server();
+  if (server == IoServer::none) return false;
+  request.unit = &this_unit();
+  prepare_suspend(*request.unit);
+  if (server == IoServer::ring) {
+    ask_ring(request);
+  } else if (!ask_klts(request)) {
+    cancel_suspend(*request.unit);
+    return false;
+  }
+  suspend();
+  return true;
+}
+
+bool is_ready(int file, short events) {
+  pollfd one{file, events, 0};
+  return os::poll_files(&one, 1, 0) != 0;
+}
+
+IoResult failed_with(long answer) { return {static_cast<int>(-answer), 0}; }
+IoResult done(long answer) { return {0, static_cast<std::size_t>(answer)}; }
+constexpr IoResult too_late{IoResult::timed_out, 0};
+constexpr IoResult not_served{IoResult::no_klt, 0};
+
+// Of a file that is said to be not ready (O_NONBLOCK). `error` is 0 when it is.
+IoResult wait_until_ready(int file, short events, std::uint64_t deadline) {
+  pollfd one{file, events, 0};
+  const IoResult result = poll(&one, 1, deadline);
+  return result.error == 0 && result.count == 0 ? too_late : result;
+}
+
+// What the kernel says to the request, without EINTR; EAGAIN only after the file has become ready since.
+IoResult ask(IoRequest& request, short events) {
+  if (request.deadline == at_once) {
+    if (!is_ready(request.file, events)) return too_late;
+    request.deadline = never;
+  }
+  do {
+    request.result = 0;
+    request.timed_out = false;
+    request.over = false;
+    if (!serve(request)) return not_served;
+  } while (!request.timed_out && request.result == -EINTR);
+  if (request.timed_out) return too_late;
+  if (request.result == -EAGAIN)
+    if (const IoResult ready = wait_until_ready(request.file, events, request.deadline); ready.error != 0) return ready;
+  return request.result < 0 ? failed_with(request.result) : done(request.result);
+}
+
+bool shall_wait(long answer) { return answer == -EAGAIN || os::cannot_tell(answer); }
+
+}  // namespace
+
+IoResult read(int file, void* to, std::size_t size, std::uint64_t deadline) {
+  if (size > os::most_transferred) size = os::most_transferred;
+  std::size_t count = 0;
+  for (;;) {
+    void* at = static_cast<char*>(to) + count;
+    const long answer = os::read_now(file, at, size - count);
+    if (answer == -EINTR) continue;
+    if (answer >= 0) {
+      count += static_cast<std::size_t>(answer);
+      if (count == size || answer == 0 || !os::lies_on_disk(file)) return {0, count};
+      continue;
+    }
+    IoResult result;
+    if (shall_wait(answer)) {
+      IoRequest request;
+      request.kind = IoKind::read;
+      request.file = file;
+      request.address = at;
+      request.size = size - count;
+      request.deadline = deadline;
+      result = ask(request, POLLIN);
+      if (result.error == EAGAIN) continue;
+    } else {
+      result = failed_with(answer);
+    }
+    if (result.error != 0 && count == 0) return result;
+    return {0, count + result.count};
+  }
+}
+
+IoResult write(int file, const void* from, std::size_t size, std::uint64_t deadline) {
+  if (size > os::most_transferred) size = os::most_transferred;
+  std::size_t count = 0;
+  do {
+    const void* at = static_cast<const char*>(from) + count;
+    const long answer = os::write_now(file, at, size - count);
+    if (answer == -EINTR) continue;
+    IoResult result = answer >= 0 ? done(answer) : failed_with(answer);
+    if (shall_wait(answer)) {
+      IoRequest request;
+      request.kind = IoKind::write;
+      request.file = file;
+      request.address = const_cast<void*>(at);
+      request.size = size - count;
+      request.deadline = deadline;
+      result = ask(request, POLLOUT);
+      if (result.error == EAGAIN) continue;
+    }
+    if (result.error != 0 && count == 0) return result;
+    if (result.error != 0 || result.count == 0) break;
+    count += result.count;
+  } while (count < size);
+  return {0, count};
+}
+
+IoResult accept(int socket, sockaddr* address, socklen_t* size, int flags, std::uint64_t deadline) {
+  const socklen_t room = size != nullptr ? *size : 0;
+  for (;;) {
+    IoRequest request;
+    request.kind = IoKind::accept;
+    request.file = socket;
+    request.flags = flags;
+    request.address = address;
+    request.address_size = size;
+    request.deadline = deadline;
+    const IoResult result = ask(request, POLLIN);
+    if (result.error != EAGAIN) return result;
+    if (size != nullptr) *size = room;
+  }
+}
+
+IoResult connect(int socket, const sockaddr* address, socklen_t size, std::uint64_t deadline) {
+  IoRequest request;
+  request.kind = IoKind::connect;
+  request.file = socket;
+  request.address = const_cast<sockaddr*>(address);
+  request.size = size;
+  request.deadline = deadline;
+  if (!serve(request)) return not_served;
+  // Begun, and going on without us.
+  if (!request.timed_out && (request.result == -EINPROGRESS || request.result == -EINTR)) {
+    if (const IoResult ready = wait_until_ready(socket, POLLOUT, deadline); ready.error != 0) return ready;
+    request.result = os::outcome_of_connecting(socket);
+  }
+  if (request.timed_out) return too_late;
+  return request.result < 0 ? failed_with(request.result) : done(0);
+}
+
+IoResult poll(pollfd* files, std::size_t count, std::uint64_t deadline) {
+  IoToken* tokens = nullptr;
+  for (;;) {
+    long ready = os::poll_files(files, count, 0);
+    const bool waits = ready == -EINTR || (ready == 0 && deadline != at_once);
+    IoRequest request;
+    if (waits) {
+      if (count > 1 && tokens == nullptr &&
+          (tokens = static_cast<IoToken*>(std::calloc(count, sizeof(IoToken)))) == nullptr)
+        ready = -ENOMEM;
+      request.kind = IoKind::poll;
+      request.files = files;
+      request.file_count = count;
+      request.of_files = tokens;
+      request.deadline = deadline;
+      if (ready != -ENOMEM && serve(request)) {
+        if (request.timed_out) deadline = at_once;  // the last look says what there is
+        if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED) continue;
+        ready = request.result;
+      } else if (ready != -ENOMEM) {
+        std::free(tokens);
+        return not_served;
+      }
+    }
+    std::free(tokens);
+    return ready < 0 ? failed_with(ready) : done(ready);
+  }
+}
+
+}  // namespace weft::core

@@ -1,0 +1,225 @@
+// Where the kernel has no io_uring for us: KLTs that make the system calls, each one at a time.
+//
+// There is a KLT for every request that is being served, for one may wait for what only another brings; they stay for
+// later ones. If no further one can be had, requests wait for their turn, and a line says so.
+//
+// No request is left: the number of those that wait in the list and of KLTs that sleep are changed under one lock, and
+// a KLT is made when there are more of the former. A KLT sleeps on `wakes`, which it has read under the lock.
+//
+// A deadline: the KLT polls the file first. What is ready then may be gone when it comes to it, taken by another; a
+// read or a write is therefore tried without waiting. accept() cannot be: it may come back late where others accept
+// from the same socket.
+#include <atomic>
+#include <cerrno>
+
+#include "base/layout.h"
+#include "base/panic.h"
+#include "core/io_request.h"
+#include "core/preempt.h"
+#include "core/scheduler.h"
+#include "core/spinlock.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/io.h"
+#include "os/klt.h"
+
+namespace weft::core {
+namespace {
+
+struct alignas(base::cache_line) Pool {
+  Spinlock lock;
+  IoRequest* oldest = nullptr;
+  IoRequest* newest = nullptr;
+  unsigned waiting = 0;  // requests in the list
+  unsigned asleep = 0;   // KLTs
+  unsigned made = 0;
+  std::atomic<std::uint32_t> wakes{0};
+
+  void put(IoRequest& request) {
+    request.next = nullptr;
+    (newest != nullptr ? newest->next : oldest) = &request;
+    newest = &request;
+    ++waiting;
+  }
+
+  void remove(const IoRequest& request) {
+    IoRequest* before = nullptr;
+    for (IoRequest* one = oldest; one != &request; one = one->next) before = one;
+    (before != nullptr ? before->next : oldest) = request.next;
+    if (newest == &request) newest = before;
+    --waiting;
+  }
+
+  IoRequest* take() {
+    IoRequest* request = oldest;
+    if (request == nullptr) return nullptr;
+    oldest = request->next;
+    if (oldest == nullptr) newest = nullptr;
+    --waiting;
+    return request;
+  }
+};
+Pool pool;
+std::atomic<bool> told{false};
+
+// ---------------------------------------------------------------- system calls that wait, with a limit
+
+bool is_over(std::uint64_t deadline) { return deadline != never && os::now_ns() >= deadline; }
+
+// 1: it is ready; 0: the deadline has passed; or a negative errno value.
+long wait_for_file(int file, short events, std::uint64_t deadline) {
+  pollfd one{file, events, 0};
+  for (;;) {
+    const long ready = os::poll_files(&one, 1, deadline);
+    if (ready != -EINTR) return ready;
+  }
+}
+
+template <class Call>
+long uninterrupted(Call call) {
+  for (;;)
+    if (const long answer = call(); answer != -EINTR) return answer;
+}
+
+// now() does not wait, later() does.
+template <class Now, class Later>
+void transfer(IoRequest& request, short events, Now now, Later later) {
+  if (request.deadline == never) {
+    request.result = uninterrupted(later);
+    return;
+  }
+  do {
+    const long ready = wait_for_file(request.file, events, request.deadline);
+    request.timed_out = ready == 0;
+    request.result = ready;
+    if (ready <= 0) return;
+    request.result = uninterrupted(now);
+    if (os::cannot_tell(request.result)) request.result = uninterrupted(later);
+  } while (request.result == -EAGAIN && !is_over(request.deadline));
+}
+
+void connect_in_time(IoRequest& request) {
+  auto address = static_cast<const sockaddr*>(request.address);
+  const auto size = static_cast<socklen_t>(request.size);
+  if (request.deadline == never) {
+    request.result = os::connect_socket(request.file, address, size);
+    return;
+  }
+  const bool was_nonblocking = os::is_nonblocking(request.file) == 1;
+  if (!was_nonblocking) os::set_nonblocking(request.file, true);
+  request.result = os::connect_socket(request.file, address, size);
+  if (request.result == -EINPROGRESS) {
+    const long ready = wait_for_file(request.file, POLLOUT, request.deadline);
+    request.timed_out = ready == 0;
+    request.result = ready > 0 ? os::outcome_of_connecting(request.file) : ready;
+  }
+  if (!was_nonblocking) os::set_nonblocking(request.file, false);
+}
+
+void accept_in_time(IoRequest& request) {
+  if (request.deadline != never) {
+    const long ready = wait_for_file(request.file, POLLIN, request.deadline);
+    request.timed_out = ready == 0;
+    request.result = ready;
+    if (ready <= 0) return;
+  }
+  request.result = uninterrupted([&request] {
+    return os::accept_connection(request.file, static_cast<sockaddr*>(request.address), request.address_size,
+                                 request.flags);
+  });
+}
+
+void make_call(IoRequest& request) {
+  switch (request.kind) {
+    case IoKind::read:
+      transfer(
+          request, POLLIN, [&request] { return os::read_now(request.file, request.address, request.size); },
+          [&request] { return os::read_file(request.file, request.address, request.size); });
+      break;
+    case IoKind::write:
+      transfer(
+          request, POLLOUT, [&request] { return os::write_now(request.file, request.address, request.size); },
+          [&request] { return os::write_file(request.file, request.address, request.size); });
+      break;
+    case IoKind::accept:
+      accept_in_time(request);
+      break;
+    case IoKind::connect:
+      connect_in_time(request);
+      break;
+    case IoKind::poll:
+      request.result =
+          uninterrupted([&request] { return os::poll_files(request.files, request.file_count, request.deadline); });
+      request.timed_out = request.result == 0;
+      break;
+  }
+}
+
+// ---------------------------------------------------------------- KLTs
+
+IoRequest& next_request() {
+  for (;;) {
+    pool.lock.lock();
+    IoRequest* request = pool.take();
+    const std::uint32_t seen = pool.wakes.load(std::memory_order_relaxed);
+    if (request == nullptr) ++pool.asleep;
+    pool.lock.unlock();
+    if (request != nullptr) return *request;
+    os::futex_wait(pool.wakes, seen);
+    SpinGuard guard(pool.lock);
+    --pool.asleep;
+  }
+}
+
+void* serve(void*) {
+  for (;;) {
+    IoRequest& request = next_request();
+    make_call(request);
+    Unit* unit = request.unit;
+    unit->next = nullptr;
+    resume_all(unit);  // which needs no worker
+  }
+}
+
+bool make_klt() {
+  const HeldOff held;
+  constexpr std::size_t stack_bytes = 64U << 10U;
+  return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none) == 0;
+}
+
+}  // namespace
+
+bool ask_klts(IoRequest& request) {
+  pool.lock.lock();
+  pool.put(request);
+  pool.wakes.fetch_add(1, std::memory_order_relaxed);
+  const bool wanted = pool.waiting > pool.asleep;
+  const bool may = pool.made < preemption_settings.most_klts;
+  if (wanted && may) ++pool.made;
+  pool.lock.unlock();
+  os::futex_wake(pool.wakes, 1);
+  if (!wanted || (may && make_klt())) return true;
+  // From here on the request may be gone, unless there is nobody who could have served it.
+  bool there = true;
+  {
+    SpinGuard guard(pool.lock);
+    if (may) --pool.made;
+    there = pool.made != 0;
+    if (!there) pool.remove(request);
+  }
+  if (there && !told.exchange(true, std::memory_order_relaxed))
+    base::warn(
+        "no further thread can be had (WEFT_MAX_KLTS=%u, ulimit -u, pids.max): input and output of some units wait "
+        "for that of others",
+        preemption_settings.most_klts);
+  return there;
+}
+
+void reset_io_klts() {
+  pool.lock.unlock();
+  pool.oldest = pool.newest = nullptr;
+  pool.waiting = pool.asleep = pool.made = 0;
+  told.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace weft::core

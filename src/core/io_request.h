@@ -1,0 +1,66 @@
+// What a unit waits for in the kernel, and who serves it there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "core/timer.h"
+#include "os/ring.h"
+
+namespace weft::core {
+
+struct IoRequest;
+struct Unit;
+
+/// What the ring is asked for, under this address.
+struct IoToken {
+  IoRequest* request = nullptr;
+  int result = 0;
+  bool done = false;
+};
+
+enum class IoKind : std::uint8_t { read, write, accept, connect, poll };
+
+/// Lies on the stack of the unit, which is suspended until it is served: from then on nobody looks at it.
+struct IoRequest {
+  IoKind kind = IoKind::read;
+  int file = -1;
+  int flags = 0;
+  void* address = nullptr;  // memory to read into or write from, or a socket's address
+  std::size_t size = 0;
+  socklen_t* address_size = nullptr;
+  pollfd* files = nullptr;
+  std::size_t file_count = 0;
+  std::uint64_t deadline = never;
+
+  // The answer: as of the system call, and whether the deadline came before.
+  long result = 0;
+  bool timed_out = false;
+
+  Unit* unit = nullptr;
+  IoRequest* next = nullptr;
+
+  // The ring's.
+  IoToken own;
+  IoToken of_deadline;
+  IoToken* of_files = nullptr;  // one for each file to poll, if there is more than one
+  os::RingTime time{};
+  std::size_t pending = 0;
+  bool over = false;
+};
+
+/// Serves requests until the process ends, on the KLT that calls it, which has opened the ring.
+[[noreturn]] void serve_by_ring();
+/// Any KLT. The unit has announced that it will suspend, and does so next.
+void ask_ring(IoRequest& request);
+
+/// The same by KLTs that wait in system calls. False: there is none, and none can be had; nothing has happened.
+bool ask_klts(IoRequest& request);
+
+/// In a forked child.
+void reset_io_ring();
+void reset_io_klts();
+
+}  // namespace weft::core

@@ -1,0 +1,42 @@
+// Input and output by bare system calls: each answers as the kernel does, a count or a negative errno value, and none
+// touches errno, which need not be the caller's own after a wait. None raises SIGPIPE.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace weft::os {
+
+/// The most that one call of the kernel's transfers.
+inline constexpr std::size_t most_transferred = 0x7ffff000;
+
+/// Without waiting, whether O_NONBLOCK is set or not: -EAGAIN.
+long read_now(int file, void* to, std::size_t size);
+long write_now(int file, const void* from, std::size_t size);
+/// The answer of one of these: this file does not know how to do without waiting.
+inline bool cannot_tell(long answer) { return answer == -EOPNOTSUPP || answer == -ENOSYS; }
+
+/// These wait.
+long read_file(int file, void* to, std::size_t size);
+long write_file(int file, const void* from, std::size_t size);
+long accept_connection(int socket, sockaddr* address, socklen_t* size, int flags);
+long connect_socket(int socket, const sockaddr* address, socklen_t size);
+
+/// Until one is ready, or `deadline_ns` of os::now_ns() has passed (UINT64_MAX: for ever; 0: looks once). The number of
+/// those that are ready.
+long poll_files(pollfd* files, std::size_t count, std::uint64_t deadline_ns);
+
+/// What has become of a connection that was begun: 0, or a negative errno value.
+long outcome_of_connecting(int socket);
+
+/// Whether O_NONBLOCK is set, and sets it, for all who have the file; or a negative errno value.
+long is_nonblocking(int file);
+void set_nonblocking(int file, bool nonblocking);
+
+/// Whether read_now() may have read less than there is: of a file on a disk, what was in memory.
+bool lies_on_disk(int file);
+
+}  // namespace weft::os

@@ -1,0 +1,623 @@
+// Input and output for units (weft/io.h): results, errors, limits, many units on few workers, fork. The whole binary
+// runs with an io_uring and, with WEFT_IO=klts, with threads.
+#include <arpa/inet.h>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "support.h"
+#include <weft/io.h>
+#include <weft/io.hpp>
+#include <weft/weft.hpp>
+
+namespace weft::test {
+namespace {
+
+constexpr std::uint64_t millisecond = 1000 * 1000;
+
+class IoTest : public ApiTest {};
+
+/// Two descriptors that are closed with it.
+struct Pair {
+  int first = -1;
+  int second = -1;
+  Pair() = default;
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+  ~Pair() {
+    if (first >= 0) close(first);
+    if (second >= 0) close(second);
+  }
+};
+
+struct Pipe : Pair {
+  Pipe() {
+    int both[2];
+    if (pipe2(both, O_CLOEXEC) == 0) first = both[0], second = both[1];
+  }
+};
+
+struct Sockets : Pair {
+  explicit Sockets(int flags = 0) {
+    int both[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | flags, 0, both) == 0) first = both[0], second = both[1];
+  }
+};
+
+/// A TCP socket of this machine that listens.
+struct Listener {
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  Listener() {
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(listen(fd, 128), 0);
+    EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener() { close(fd); }
+  const sockaddr* at() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+std::uint64_t now() { return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
+
+TEST_F(IoTest, AUnitReadsWhatAnotherWrites) {
+  Pipe pipe;
+  Jobs jobs;
+  char read[6] = {};
+  jobs.start(WEFT_AUTO, [&] {
+    std::size_t count = 0;
+    EXPECT_EQ(weft_read(pipe.first, read, sizeof read, &count), WEFT_OK);
+    EXPECT_EQ(count, 5U);
+  });
+  jobs.start(WEFT_AUTO, [&] {
+    EXPECT_EQ(weft_sleep(5 * millisecond), WEFT_OK);
+    std::size_t count = 0;
+    EXPECT_EQ(weft_write(pipe.second, "hello", 5, &count), WEFT_OK);
+    EXPECT_EQ(count, 5U);
+  });
+  jobs.join();
+  EXPECT_STREQ(read, "hello");
+}
+
+TEST_F(IoTest, ARootReadsWhileItsUnitsRun) {
+  Pipe pipe;
+  Jobs jobs;
+  jobs.start(WEFT_AUTO, [&] {
+    EXPECT_EQ(weft_sleep(2 * millisecond), WEFT_OK);
+    std::size_t count = 0;
+    EXPECT_EQ(weft_write(pipe.second, "x", 1, &count), WEFT_OK);
+  });
+  char byte = 0;
+  std::size_t count = 0;
+  EXPECT_EQ(weft_read(pipe.first, &byte, 1, &count), WEFT_OK);
+  EXPECT_EQ(byte, 'x');
+}
+
+TEST_F(IoTest, TheEndIsZeroBytes) {
+  Pipe pipe;
+  Jobs jobs;
+  std::size_t count = 9;
+  jobs.start(WEFT_AUTO, [&] {
+    char byte = 0;
+    EXPECT_EQ(weft_read(pipe.first, &byte, 1, &count), WEFT_OK);
+  });
+  jobs.start(WEFT_AUTO, [&] {
+    weft_sleep(2 * millisecond);
+    close(pipe.second);
+    pipe.second = -1;
+  });
+  jobs.join();
+  EXPECT_EQ(count, 0U);
+}
+
+TEST_F(IoTest, ErrorsAreThoseOfTheSystemCall) {
+  Pipe pipe;
+  std::size_t count = 77;
+  int connection = 77;
+  char byte = 0;
+  errno = 12345;
+  EXPECT_EQ(weft_read(-1, &byte, 1, &count), WEFT_ERR_SYSTEM + EBADF);
+  EXPECT_EQ(weft_write(-1, &byte, 1, &count), WEFT_ERR_SYSTEM + EBADF);
+  EXPECT_EQ(weft_write(pipe.first, &byte, 1, &count), WEFT_ERR_SYSTEM + EBADF) << "the end that is read";
+  EXPECT_EQ(weft_accept(-1, nullptr, nullptr, 0, &connection), WEFT_ERR_SYSTEM + EBADF);
+  EXPECT_EQ(weft_accept(pipe.first, nullptr, nullptr, 0, &connection), WEFT_ERR_SYSTEM + ENOTSOCK);
+  sockaddr_in nowhere{};
+  nowhere.sin_family = AF_INET;
+  EXPECT_EQ(weft_connect(-1, reinterpret_cast<sockaddr*>(&nowhere), sizeof nowhere), WEFT_ERR_SYSTEM + EBADF);
+  EXPECT_EQ(weft_connect(pipe.first, reinterpret_cast<sockaddr*>(&nowhere), sizeof nowhere),
+            WEFT_ERR_SYSTEM + ENOTSOCK);
+  EXPECT_EQ(weft_read(pipe.first, nullptr, 1, &count), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_read(pipe.first, &byte, 1, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_write(pipe.first, nullptr, 1, &count), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_accept(pipe.first, nullptr, nullptr, 0, nullptr), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_connect(pipe.first, nullptr, 0), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_poll(nullptr, 1, 0, &count), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(count, 77U) << "written only on success";
+  EXPECT_EQ(connection, 77);
+  EXPECT_EQ(errno, 12345) << "left alone";
+  EXPECT_STREQ(weft_error_name(WEFT_ERR_SYSTEM + EBADF), "EBADF");
+  EXPECT_STREQ(weft_error_text(WEFT_ERR_SYSTEM + EBADF), "Bad file descriptor");
+  EXPECT_EQ(weft_error_errno(WEFT_ERR_SYSTEM + EBADF), EBADF);
+  EXPECT_EQ(weft_error_errno(WEFT_ERR_TIMEOUT), 0);
+  EXPECT_STREQ(weft_error_name(WEFT_ERR_SYSTEM), "unknown");
+  EXPECT_STREQ(weft_error_name(WEFT_ERR_SYSTEM + 4000), "unknown");
+}
+
+TEST_F(IoTest, NobodyListens) {
+  sockaddr_in address{};
+  {
+    const Listener gone;
+    address = gone.address;
+  }
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(weft_connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), WEFT_ERR_SYSTEM + ECONNREFUSED);
+  close(fd);
+}
+
+TEST_F(IoTest, NoSignalWhereNobodyReads) {
+  struct sigaction before {};
+  struct sigaction counting {};
+  static std::atomic<int> signals{0};
+  signals = 0;
+  counting.sa_handler = [](int) { ++signals; };
+  sigaction(SIGPIPE, &counting, &before);
+  Pipe pipe;
+  Sockets sockets;
+  close(std::exchange(pipe.first, -1));
+  close(std::exchange(sockets.first, -1));
+  std::size_t count = 0;
+  EXPECT_EQ(weft_write(pipe.second, "x", 1, &count), WEFT_ERR_SYSTEM + EPIPE);
+  EXPECT_EQ(weft_write(sockets.second, "x", 1, &count), WEFT_ERR_SYSTEM + EPIPE);
+  EXPECT_EQ(signals, 0);
+  sigset_t pending;
+  sigpending(&pending);
+  EXPECT_EQ(sigismember(&pending, SIGPIPE), 0);
+  sigaction(SIGPIPE, &before, nullptr);
+}
+
+TEST_F(IoTest, TheReaderGoesAwayWhileAUnitWrites) {
+  Pipe pipe;
+  Jobs jobs;
+  const std::vector<char> data(1U << 20U, 'x');
+  int error = 0;
+  jobs.start(WEFT_AUTO, [&] {
+    std::size_t count = 0;
+    EXPECT_EQ(weft_write(pipe.second, data.data(), data.size(), &count), WEFT_OK);
+    EXPECT_LT(count, data.size()) << "as much as there was room for";
+    error = weft_write(pipe.second, data.data(), data.size(), &count);
+  });
+  weft_sleep(10 * millisecond);
+  close(std::exchange(pipe.first, -1));
+  jobs.join();
+  EXPECT_EQ(error, WEFT_ERR_SYSTEM + EPIPE);
+}
+
+TEST_F(IoTest, AStacklessUnitCannotWait) {
+  Pipe pipe;
+  Jobs jobs;
+  jobs.start(WEFT_STACKLESS, [&] {
+    char byte = 0;
+    std::size_t count = 0;
+    pollfd file{pipe.first, POLLIN, 0};
+    EXPECT_EQ(weft_read(pipe.first, &byte, 1, &count), WEFT_ERR_STACKLESS);
+    EXPECT_EQ(weft_poll(&file, 1, WEFT_FOREVER, &count), WEFT_ERR_STACKLESS);
+  });
+  jobs.join();
+}
+
+TEST_F(IoTest, LimitsAreKept) {
+  Pipe pipe;
+  Listener listener;
+  Jobs jobs;
+  char byte = 0;
+  std::size_t count = 0;
+  int connection = -1;
+  EXPECT_EQ(weft_timed_read(pipe.first, &byte, 1, 0, &count), WEFT_ERR_TIMEOUT) << "0 never waits";
+  const std::uint64_t began = now();
+  jobs.start(WEFT_AUTO, [&] {
+    EXPECT_EQ(weft_timed_read(pipe.first, &byte, 1, 20 * millisecond, &count), WEFT_ERR_TIMEOUT);
+    EXPECT_GE(now() - began, 20 * millisecond);
+  });
+  jobs.start(WEFT_AUTO, [&] {
+    int got = -1;
+    EXPECT_EQ(weft_timed_accept(listener.fd, nullptr, nullptr, 0, 20 * millisecond, &got), WEFT_ERR_TIMEOUT);
+  });
+  jobs.start(WEFT_AUTO, [&] {
+    pollfd files[3] = {{pipe.first, POLLIN, 0}, {-1, POLLIN, 0}, {listener.fd, POLLIN, 0}};
+    std::size_t ready = 5;
+    EXPECT_EQ(weft_poll(files, 3, 20 * millisecond, &ready), WEFT_ERR_TIMEOUT);
+    EXPECT_EQ(ready, 5U);
+  });
+  jobs.join();
+  EXPECT_LT(now() - began, 10000 * millisecond);
+  EXPECT_EQ(weft_timed_accept(listener.fd, nullptr, nullptr, 0, 0, &connection), WEFT_ERR_TIMEOUT);
+  // What comes in time is not late, and the limit of what is over does no harm.
+  EXPECT_EQ(::write(pipe.second, "a", 1), 1);
+  EXPECT_EQ(weft_timed_read(pipe.first, &byte, 1, 10000 * millisecond, &count), WEFT_OK);
+  jobs.start(WEFT_AUTO, [&] {
+    EXPECT_EQ(weft_timed_read(pipe.first, &byte, 1, 10000 * millisecond, &count), WEFT_OK);
+    EXPECT_EQ(byte, 'b');
+  });
+  weft_sleep(5 * millisecond);
+  EXPECT_EQ(::write(pipe.second, "b", 1), 1);
+  jobs.join();
+}
+
+TEST_F(IoTest, AWriteThatIsOutOfTime) {
+  Pipe pipe;
+  const std::vector<char> data(1U << 20U, 'x');
+  std::size_t count = 0;
+  EXPECT_EQ(weft_timed_write(pipe.second, data.data(), data.size(), 10 * millisecond, &count), WEFT_OK);
+  EXPECT_GT(count, 0U);
+  EXPECT_LT(count, data.size());
+  EXPECT_EQ(weft_timed_write(pipe.second, data.data(), data.size(), 10 * millisecond, &count), WEFT_ERR_TIMEOUT);
+  EXPECT_EQ(weft_timed_write(pipe.second, data.data(), data.size(), 0, &count), WEFT_ERR_TIMEOUT);
+}
+
+// Nobody answers there (TEST-NET-1 of RFC 5737): it takes its time, or there is no way to it.
+TEST_F(IoTest, AConnectionThatDoesNotComeAbout) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(9);
+  inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  const int flags = fcntl(fd, F_GETFL);
+  const int error = weft_timed_connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address, 20 * millisecond);
+  EXPECT_TRUE(error == WEFT_ERR_TIMEOUT || weft_error_errno(error) != 0 || error == WEFT_OK) << weft_error_name(error);
+  EXPECT_EQ(fcntl(fd, F_GETFL), flags);
+  close(fd);
+}
+
+TEST_F(IoTest, NonblockingFilesWaitTheSame) {
+  Sockets sockets(SOCK_NONBLOCK);
+  Listener listener;
+  fcntl(listener.fd, F_SETFL, O_NONBLOCK);
+  Jobs jobs;
+  jobs.start(WEFT_AUTO, [&] {
+    char bytes[4];
+    std::size_t count = 0;
+    EXPECT_EQ(weft_read(sockets.first, bytes, sizeof bytes, &count), WEFT_OK);
+    EXPECT_EQ(count, 3U);
+    EXPECT_EQ(weft_timed_read(sockets.first, bytes, sizeof bytes, 5 * millisecond, &count), WEFT_ERR_TIMEOUT);
+  });
+  jobs.start(WEFT_AUTO, [&] {
+    int connection = -1;
+    EXPECT_EQ(weft_accept(listener.fd, nullptr, nullptr, SOCK_CLOEXEC, &connection), WEFT_OK);
+    EXPECT_NE(fcntl(connection, F_GETFD) & FD_CLOEXEC, 0);
+    close(connection);
+  });
+  jobs.start(WEFT_AUTO, [&] {
+    weft_sleep(5 * millisecond);
+    std::size_t count = 0;
+    EXPECT_EQ(weft_write(sockets.second, "abc", 3, &count), WEFT_OK);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    EXPECT_EQ(weft_connect(fd, listener.at(), sizeof listener.address), WEFT_OK);
+    close(fd);
+  });
+  jobs.join();
+}
+
+TEST_F(IoTest, AllOfALargeWriteArrives) {
+  Sockets sockets;
+  Jobs jobs;
+  constexpr std::size_t size = 3U << 20U;
+  std::vector<unsigned char> sent(size);
+  for (std::size_t index = 0; index < size; ++index) sent[index] = static_cast<unsigned char>(index * 31 + index / 257);
+  std::vector<unsigned char> got(size);
+  jobs.start(WEFT_AUTO, [&] {
+    std::size_t count = 0;
+    EXPECT_EQ(weft_write(sockets.first, sent.data(), size, &count), WEFT_OK);
+    EXPECT_EQ(count, size);
+  });
+  jobs.start(WEFT_AUTO, [&] {
+    for (std::size_t at = 0, count = 0; at < size; at += count) {
+      ASSERT_EQ(weft_read(sockets.second, got.data() + at, size - at, &count), WEFT_OK);
+      ASSERT_GT(count, 0U);
+    }
+  });
+  jobs.join();
+  EXPECT_TRUE(sent == got);
+}
+
+TEST_F(IoTest, FilesOnADisk) {
+  FILE* file = tmpfile();
+  ASSERT_NE(file, nullptr);
+  const int fd = fileno(file);
+  std::vector<char> data(100000);
+  for (std::size_t index = 0; index < data.size(); ++index) data[index] = static_cast<char>(index % 251);
+  std::size_t count = 0;
+  EXPECT_EQ(weft_write(fd, data.data(), data.size(), &count), WEFT_OK);
+  EXPECT_EQ(count, data.size());
+  ASSERT_EQ(lseek(fd, 10, SEEK_SET), 10) << "the file has one position, and moves it";
+  std::vector<char> got(200000);
+  EXPECT_EQ(weft_read(fd, got.data(), got.size(), &count), WEFT_OK);
+  EXPECT_EQ(count, data.size() - 10);
+  EXPECT_EQ(memcmp(got.data(), data.data() + 10, count), 0);
+  EXPECT_EQ(weft_read(fd, got.data(), got.size(), &count), WEFT_OK);
+  EXPECT_EQ(count, 0U);
+  EXPECT_EQ(weft_read(fd, got.data(), 0, &count), WEFT_OK);
+  EXPECT_EQ(weft_write(fd, got.data(), 0, &count), WEFT_OK);
+  fclose(file);
+}
+
+TEST_F(IoTest, PollSaysWhichFilesAreReady) {
+  Pipe pipes[5];
+  Jobs jobs;
+  jobs.start(WEFT_AUTO, [&] {
+    pollfd files[6];
+    for (int index = 0; index < 5; ++index) files[index] = {pipes[index].first, POLLIN, 0};
+    files[5] = {-1, POLLIN, 0};
+    std::size_t ready = 0;
+    EXPECT_EQ(weft_poll(files, 6, WEFT_FOREVER, &ready), WEFT_OK);
+    EXPECT_EQ(ready, 1U);
+    EXPECT_EQ(files[3].revents, POLLIN);
+    EXPECT_EQ(files[0].revents, 0);
+  });
+  jobs.start(WEFT_AUTO, [&] {
+    weft_sleep(5 * millisecond);
+    EXPECT_EQ(::write(pipes[3].second, "x", 1), 1);
+  });
+  jobs.join();
+  std::size_t ready = 0;
+  pollfd bad{12345, POLLIN, 0};
+  EXPECT_EQ(weft_poll(&bad, 1, WEFT_FOREVER, &ready), WEFT_OK);
+  EXPECT_EQ(bad.revents, POLLNVAL);
+  pollfd both{pipes[3].first, POLLIN, 0};
+  EXPECT_EQ(weft_poll(&both, 1, 0, &ready), WEFT_OK);
+  EXPECT_EQ(weft_poll(nullptr, 0, 5 * millisecond, &ready), WEFT_ERR_TIMEOUT);
+}
+
+TEST_F(IoTest, SignalsDoNotInterrupt) {
+  struct sigaction before {};
+  struct sigaction counting {};
+  static std::atomic<int> signals{0};
+  signals = 0;
+  counting.sa_handler = [](int) { ++signals; };  // no SA_RESTART
+  sigaction(SIGUSR1, &counting, &before);
+  Pipe pipe;
+  std::atomic<bool> over{false};
+  const pthread_t reader = pthread_self();
+  std::thread sender([&] {
+    for (int round = 0; round < 20; ++round) {
+      pthread_kill(reader, SIGUSR1);
+      kill(getpid(), SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    over = true;
+    EXPECT_EQ(::write(pipe.second, "x", 1), 1);
+  });
+  char byte = 0;
+  std::size_t count = 0;
+  EXPECT_EQ(weft_read(pipe.first, &byte, 1, &count), WEFT_OK);
+  EXPECT_TRUE(over);
+  EXPECT_GT(signals, 0);
+  sender.join();
+  sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_F(IoTest, ShutdownEndsTheWaiting) {
+  Sockets sockets;
+  Jobs jobs;
+  std::size_t count = 1;
+  jobs.start(WEFT_AUTO, [&] {
+    char byte = 0;
+    EXPECT_EQ(weft_read(sockets.first, &byte, 1, &count), WEFT_OK);
+  });
+  weft_sleep(5 * millisecond);
+  shutdown(sockets.first, SHUT_RDWR);
+  jobs.join();
+  EXPECT_EQ(count, 0U);
+}
+
+TEST_F(IoTest, AFileThatIsClosedStaysOpenForWhoWaits) {
+  Pipe pipe;
+  Jobs jobs;
+  std::atomic<bool> begun{false};
+  char byte = 0;
+  const int read_end = pipe.first;
+  jobs.start(WEFT_AUTO, [&] {
+    std::size_t count = 0;
+    begun = true;
+    EXPECT_EQ(weft_read(read_end, &byte, 1, &count), WEFT_OK);
+    EXPECT_EQ(weft_read(read_end, &byte, 1, &count), WEFT_ERR_SYSTEM + EBADF);
+  });
+  ASSERT_TRUE(eventually([&] { return begun.load(); }));
+  weft_sleep(20 * millisecond);
+  close(std::exchange(pipe.first, -1));
+  EXPECT_EQ(::write(pipe.second, "z", 1), 1);
+  jobs.join();
+  EXPECT_EQ(byte, 'z');
+}
+
+// Each reads what another writes: all wait at the same time, on however few workers.
+TEST_F(IoTest, ManyUnitsWaitAtOnce) {
+  constexpr unsigned pairs = 300;
+  const unsigned rounds = scaled(40);
+  std::vector<std::unique_ptr<Sockets>> sockets;
+  for (unsigned index = 0; index < pairs; ++index) sockets.push_back(std::make_unique<Sockets>());
+  std::atomic<std::uint64_t> sum{0};
+  Jobs jobs;
+  for (unsigned index = 0; index < pairs; ++index) {
+    jobs.start(WEFT_AUTO, [&, fd = sockets[index]->first] {
+      for (unsigned round = 0; round < rounds; ++round) {
+        unsigned number = 0;
+        std::size_t count = 0;
+        ASSERT_EQ(weft_read(fd, &number, sizeof number, &count), WEFT_OK);
+        ASSERT_EQ(count, sizeof number);
+        sum += number;
+        ASSERT_EQ(weft_write(fd, &number, sizeof number, &count), WEFT_OK);
+      }
+    });
+    jobs.start(WEFT_AUTO, [&, fd = sockets[index]->second] {
+      for (unsigned round = 0; round < rounds; ++round) {
+        std::size_t count = 0;
+        unsigned number = round;
+        if (round % 8 == 0) weft_sleep(millisecond);
+        ASSERT_EQ(weft_write(fd, &round, sizeof round, &count), WEFT_OK);
+        ASSERT_EQ(weft_read(fd, &number, sizeof number, &count), WEFT_OK);
+        ASSERT_EQ(number, round);
+      }
+    });
+  }
+  jobs.join();
+  EXPECT_EQ(sum, std::uint64_t{pairs} * rounds * (rounds - 1) / 2);
+}
+
+TEST_F(IoTest, AServerAndItsClients) {
+  constexpr unsigned clients = 50;
+  Listener listener;
+  Jobs jobs;
+  std::atomic<unsigned> served{0};
+  jobs.start(WEFT_AUTO, [&] {
+    for (unsigned index = 0; index < clients; ++index) {
+      int connection = -1;
+      sockaddr_in peer{};
+      socklen_t length = sizeof peer;
+      ASSERT_EQ(weft_accept(listener.fd, reinterpret_cast<sockaddr*>(&peer), &length, 0, &connection), WEFT_OK);
+      EXPECT_EQ(peer.sin_family, AF_INET);
+      EXPECT_EQ(length, sizeof peer);
+      jobs.start_detached(WEFT_UNIT_ATTR_INIT, [&, connection] {
+        char bytes[100];
+        std::size_t count = 0;
+        while (weft_read(connection, bytes, sizeof bytes, &count) == WEFT_OK && count != 0)
+          EXPECT_EQ(weft_write(connection, bytes, count, &count), WEFT_OK);
+        close(connection);
+        ++served;
+      });
+    }
+  });
+  Jobs clients_of_it;
+  for (unsigned index = 0; index < clients; ++index) {
+    clients_of_it.start(WEFT_AUTO, [&, index] {
+      const int fd = socket(AF_INET, SOCK_STREAM, 0);
+      ASSERT_EQ(weft_connect(fd, listener.at(), sizeof listener.address), WEFT_OK);
+      for (unsigned round = 0; round < 5; ++round) {
+        const unsigned sent = index * 100 + round;
+        unsigned got = 0;
+        std::size_t count = 0;
+        EXPECT_EQ(weft_write(fd, &sent, sizeof sent, &count), WEFT_OK);
+        EXPECT_EQ(weft_read(fd, &got, sizeof got, &count), WEFT_OK);
+        EXPECT_EQ(got, sent);
+      }
+      close(fd);
+    });
+  }
+  clients_of_it.join();
+  EXPECT_TRUE(eventually([&] { return served == clients; }));
+  jobs.join();
+}
+
+TEST_F(IoTest, AForkedChildBeginsAnew) {
+  if (thread_sanitizer) GTEST_SKIP() << "starts no threads in a forked child";
+  Pipe pipe;
+  char byte = 0;
+  std::size_t count = 0;
+  EXPECT_EQ(weft_timed_read(pipe.first, &byte, 1, millisecond, &count), WEFT_ERR_TIMEOUT);
+  Jobs jobs;
+  jobs.start(WEFT_AUTO, [&] {
+    char of_parent = 0;
+    std::size_t of_it = 0;
+    EXPECT_EQ(weft_read(pipe.first, &of_parent, 1, &of_it), WEFT_OK);
+    EXPECT_EQ(of_parent, 'p');
+  });
+  weft_sleep(2 * millisecond);
+  const pid_t child = fork();
+  if (child == 0) {
+    Pipe own;
+    int error = weft_timed_read(own.first, &byte, 1, millisecond, &count);
+    if (error != WEFT_ERR_TIMEOUT) _exit(2);
+    std::thread writer([&] { [[maybe_unused]] const auto written = ::write(own.second, "c", 1); });
+    error = weft_read(own.first, &byte, 1, &count);
+    writer.join();
+    _exit(error == WEFT_OK && byte == 'c' ? 0 : 3);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(::write(pipe.second, "p", 1), 1);
+  jobs.join();
+}
+
+TEST_F(IoTest, WhoWaitsUsesNoCpu) {
+  Pipe pipe;
+  Jobs jobs;
+  jobs.start(WEFT_AUTO, [&] {
+    char byte = 0;
+    std::size_t count = 0;
+    EXPECT_EQ(weft_read(pipe.first, &byte, 1, &count), WEFT_OK);
+  });
+  weft_sleep(50 * millisecond);
+  const auto cpu_time = [] {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<std::uint64_t>(used.tv_sec) * 1000000000U + static_cast<std::uint64_t>(used.tv_nsec);
+  };
+  const std::uint64_t before = cpu_time();
+  weft_sleep(300 * millisecond);
+  EXPECT_LT(cpu_time() - before, 100 * millisecond);
+  EXPECT_EQ(::write(pipe.second, "x", 1), 1);
+  jobs.join();
+}
+
+TEST_F(IoTest, Cpp) {
+  Pipe pipe;
+  auto reading = weft::spawn([&] {
+    char bytes[8];
+    return std::string(bytes, weft::read(pipe.first, bytes, sizeof bytes));
+  });
+  EXPECT_EQ(weft::write(pipe.second, "hello", 5), 5U);
+  EXPECT_EQ(reading.join(), "hello");
+  char byte = 0;
+  EXPECT_FALSE(weft::read_for(pipe.first, &byte, 1, std::chrono::milliseconds(1)).has_value());
+  pollfd file{pipe.first, POLLIN, 0};
+  EXPECT_EQ(weft::poll_for(&file, 1, std::chrono::milliseconds(1)), 0U);
+  EXPECT_EQ(weft::write(pipe.second, "x", 1), 1U);
+  EXPECT_EQ(weft::poll(&file, 1), 1U);
+  try {
+    weft::read(-1, &byte, 1);
+    ADD_FAILURE() << "no such file";
+  } catch (const weft::Error& error) {
+    EXPECT_EQ(weft_error_errno(error.code()), EBADF);
+    EXPECT_STREQ(error.what(), "Bad file descriptor");
+  }
+  Listener listener;
+  auto serving = weft::spawn([&] { close(weft::accept(listener.fd)); });
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  weft::connect(fd, listener.at(), sizeof listener.address);
+  serving.join();
+  close(fd);
+}
+
+// Which of the two serves is what the test was started for.
+TEST_F(IoTest, ServedAsAsked) {
+  Pipe pipe;
+  char byte = 0;
+  std::size_t count = 0;
+  EXPECT_EQ(weft_timed_read(pipe.first, &byte, 1, millisecond, &count), WEFT_ERR_TIMEOUT);
+  bool ring = false;
+  for (int fd = 0; fd < 1024; ++fd) {
+    char target[64] = {};
+    if (readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target, sizeof target - 1) <= 0) continue;
+    ring = ring || strcmp(target, "anon_inode:[io_uring]") == 0;
+  }
+  const char* wanted = getenv("WEFT_TEST_IO");
+  if (wanted != nullptr) {
+    EXPECT_EQ(ring, strcmp(wanted, "ring") == 0);
+  }
+}
+
+}  // namespace
+}  // namespace weft::test
