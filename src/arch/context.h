@@ -83,9 +83,9 @@ void weft_context_diverted();
 /// Leaves for good the stack of the unit that runs, for whomever weft_unit_ends() names.
 [[noreturn]] void weft_unit_finish();
 
-/// Who goes on after a unit. `to`: its context, or the top of its stack if it is a unit that has not begun, with the
-/// control words at top-16. `who`: below weft_to_unit: a scheduler, which gets this value; weft_to_unit: a unit that has
-/// left, for which weft_unit_passed() is called; above: the unit to begin.
+/// Who goes on after a unit. `to`: its context, or the top of its stack if it has not begun, its control words at
+/// top-16. `who`: below weft_to_unit: a scheduler, which gets this value; weft_to_unit: a unit that has left, for which
+/// weft_unit_passed() is called; above: the unit to begin.
 struct WeftSuccessor {
   void* to;
   std::uintptr_t who;

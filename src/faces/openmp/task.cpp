@@ -474,8 +474,8 @@ void end_undeferred(Member& member, Task& task) {
   if (member.team->level == 0) run_those_put_off(member);
 }
 
-// Of the tasks that the current one has created, settings.plenty_of_tasks are not complete. Creating a task is a task scheduling point:
-// descendants of the current task may be run.
+// Of the tasks that the current one has created, settings.plenty_of_tasks are not complete. Creating a task is a task
+// scheduling point: descendants of the current task may be run.
 [[gnu::noinline]] void run_some_of_many(Member& member) {
   TaskSeat& seat = seat_of(member);
   const Task* below = member.task->explicit_ ? member.task : nullptr;
