@@ -86,12 +86,59 @@ void create_task_after(TaskRequest& request, const DependenceList& after) {
   create_task(this_member(), request);
 }
 
+struct Filling {
+  void* memory;
+  int value;
+  std::size_t size;
+};
+
+void fill(void* data) {
+  const Filling& what = *static_cast<const Filling*>(data);
+  memset(what.memory, what.value, what.size);
+}
+
+bool is_there(int device) {
+  if (is_host_device(device)) return true;
+  base::warn("omp_target_memset: there is no device %d", device);
+  return false;
+}
+
+constexpr char uid_of_host[] = "OMP_INITIAL_DEVICE";
+
 }  // namespace
+
+bool is_host_device(int device) {
+  if (device == default_device) device = icv_of(this_member()).default_device;
+  return device == host_device || device == initial_device;
+}
+
+const char* device_uid(int device) { return is_host_device(device) ? uid_of_host : nullptr; }
+
+int device_of_uid(const char* uid, std::size_t length) {
+  const bool is_host = length == sizeof uid_of_host - 1 && memcmp(uid, uid_of_host, length) == 0;
+  return is_host ? host_device : invalid_device;
+}
+
+void get_device_distances(int count, const int* devices, int* distances) {
+  for (int index = 0; index < count; ++index) distances[index] = is_host_device(devices[index]) ? 0 : -1;
+}
 
 void* allocate_on_device(std::size_t size, int device) { return is_host_device(device) ? malloc(size) : nullptr; }
 
 void free_on_device(void* memory, int device) {
   if (is_host_device(device)) free(memory);
+}
+
+void* fill_on_device(void* memory, int value, std::size_t size, int device) {
+  return is_there(device) ? memset(memory, value, size) : nullptr;
+}
+
+void* fill_on_device_later(void* memory, int value, std::size_t size, int device, const DependenceList& after) {
+  if (!is_there(device)) return nullptr;
+  Filling what{memory, value, size};
+  TaskRequest request{fill, &what, nullptr, sizeof what, alignof(Filling)};
+  create_task_after(request, after);
+  return memory;
 }
 
 int copy_between_devices(char* to, const char* from, std::size_t size, int to_device, int from_device) {

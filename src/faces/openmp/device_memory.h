@@ -11,8 +11,17 @@ inline constexpr int device_count = 0;  // besides the host
 inline constexpr int host_device = device_count;
 inline constexpr int initial_device = -1;  // omp_initial_device: the host too
 inline constexpr int invalid_device = -4;  // omp_invalid_device
+inline constexpr int default_device = -5;  // omp_default_device: what default-device-var says
 
-inline bool is_host_device(int device) { return device == host_device || device == initial_device; }
+bool is_host_device(int device);
+
+/// The string that stands for a device; nullptr if there is no such device.
+const char* device_uid(int device);
+/// invalid_device if the string stands for none.
+int device_of_uid(const char* uid, std::size_t length);
+
+/// How far the devices are from the host; -1 for those that are not there.
+void get_device_distances(int count, const int* devices, int* distances);
 
 /// A block of a multidimensional array to be copied into another.
 struct RectangleCopy {
@@ -28,6 +37,11 @@ struct RectangleCopy {
 /// nullptr if there is no such device or no memory.
 void* allocate_on_device(std::size_t size, int device);
 void free_on_device(void* memory, int device);
+
+/// These return the memory; nullptr, after a line that says so, if there is no such device.
+void* fill_on_device(void* memory, int value, std::size_t size, int device);
+/// In a task.
+void* fill_on_device_later(void* memory, int value, std::size_t size, int device, const DependenceList& after);
 
 /// These return 0, or an errno value if there is no such device or an argument makes no sense.
 int copy_between_devices(char* to, const char* from, std::size_t size, int to_device, int from_device);

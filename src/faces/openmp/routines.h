@@ -105,12 +105,22 @@ void get_partition_place_nums(Integer* numbers) {
 
 // Teams regions (section 18.4).
 
+/// Threads and teams are numbered along one dimension (OpenMP 6.1): along any other there is one, whose number is 0.
+inline constexpr int supported_dims = 1;
+inline int along(int dimension, int first, int others) { return dimension == 0 ? first : others; }
+
 inline int get_num_teams() { return league_size(); }
 inline int get_team_num() { return league_number(); }
 inline int get_max_teams() { return global_icv.max_teams.load(std::memory_order_relaxed); }
 inline void set_num_teams(int teams) { global_icv.max_teams = at_least(0, teams); }
 inline int get_teams_thread_limit() { return global_icv.teams_thread_limit.load(std::memory_order_relaxed); }
 inline void set_teams_thread_limit(int threads) { global_icv.teams_thread_limit = at_least(0, threads); }
+
+inline int get_num_threads_dim(int dimension) { return along(dimension, get_num_threads(), 1); }
+inline int get_thread_num_dim(int dimension) { return along(dimension, get_thread_num(), 0); }
+inline int get_thread_limit_dim(int dimension) { return along(dimension, get_thread_limit(), 1); }
+inline int get_num_teams_dim(int dimension) { return along(dimension, get_num_teams(), 1); }
+inline int get_team_num_dim(int dimension) { return along(dimension, get_team_num(), 0); }
 
 // Tasks (section 18.5).
 

@@ -11,7 +11,6 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/affinity_mask.h"
-#include "faces/openmp/ompt/work.h"
 #include "faces/openmp/routines.h"
 #include "faces/openmp/thread_number.h"
 #include "os/stack_memory.h"
@@ -193,42 +192,3 @@ WEFT_EXPORT std::size_t ompc_capture_affinity(char* buffer, std::size_t size, co
 WEFT_VERSION(ompc_get_affinity_format, "omp_get_affinity_format@VERSION");
 WEFT_VERSION(ompc_display_affinity, "omp_display_affinity@VERSION");
 WEFT_VERSION(ompc_capture_affinity, "omp_capture_affinity@VERSION");
-
-// ---------------------------------------------------------------- tools and interoperability
-
-WEFT_EXPORT int omp_control_tool(int command, int modifier, void* argument) {
-  return ompt::control_tool(WEFT_CALLER, static_cast<std::uint64_t>(command), static_cast<std::uint64_t>(modifier),
-                            argument);
-}
-WEFT_EXPORT int omp_control_tool_(const int* command, const int* modifier, void* argument) {
-  return ompt::control_tool(WEFT_CALLER, static_cast<std::uint64_t>(*command), static_cast<std::uint64_t>(*modifier),
-                            argument);
-}
-
-// Objects of the interop construct come from an offloading runtime; to this one, every object is empty.
-namespace {
-
-constexpr int interop_is_empty = -1;
-
-template <class T>
-T no_property(int* result) {
-  if (result != nullptr) *result = interop_is_empty;
-  return T{};
-}
-
-}  // namespace
-
-#define WEFT_INTEROP(suffix)                                                                                          \
-  WEFT_EXPORT int omp_get_num_interop_properties##suffix(const void*) { return 0; }                                   \
-  WEFT_EXPORT std::intptr_t omp_get_interop_int##suffix(const void*, int, int* result) {                              \
-    return no_property<std::intptr_t>(result);                                                                        \
-  }                                                                                                                   \
-  WEFT_EXPORT void* omp_get_interop_ptr##suffix(const void*, int, int* result) { return no_property<void*>(result); } \
-  WEFT_EXPORT const char* omp_get_interop_str##suffix(const void*, int, int* result) {                                \
-    return no_property<const char*>(result);                                                                          \
-  }                                                                                                                   \
-  WEFT_EXPORT const char* omp_get_interop_name##suffix(const void*, int) { return nullptr; }                          \
-  WEFT_EXPORT const char* omp_get_interop_type_desc##suffix(const void*, int) { return nullptr; }                     \
-  WEFT_EXPORT const char* omp_get_interop_rc_desc##suffix(const void*, int) { return nullptr; }
-WEFT_INTEROP()
-WEFT_INTEROP(_)

@@ -14,6 +14,7 @@
 #include "faces/openmp/allocator.h"
 #include "faces/openmp/device_memory.h"
 #include "faces/openmp/abi/lock_operations.h"
+#include "faces/openmp/ompt/work.h"
 #include "faces/openmp/routines.h"
 
 namespace weft::openmp {
@@ -208,6 +209,42 @@ WEFT_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::si
                                 list_of_objects(count, objects));
   });
 }
+
+// Of OpenMP 6.0 and 6.1, sections 24 and 25.
+
+WEFT_EXPORT void* omp_target_memset(void* memory, int value, std::size_t size, int device) {
+  return fill_on_device(memory, value, size, device);
+}
+WEFT_EXPORT void* omp_target_memset_async(void* memory, int value, std::size_t size, int device, int count,
+                                          const DependenceObject* objects) {
+  return ompt::from_program(
+      WEFT_CALLER, [&] { return fill_on_device_later(memory, value, size, device, list_of_objects(count, objects)); });
+}
+WEFT_EXPORT const char* omp_get_uid_from_device(int device) { return device_uid(device); }
+WEFT_EXPORT int omp_get_device_from_uid(const char* uid) {
+  return uid != nullptr ? device_of_uid(uid, strlen(uid)) : invalid_device;
+}
+WEFT_EXPORT void omp_get_device_distances(int count, const int* devices, int* distances) {
+  get_device_distances(count, devices, distances);
+}
+
+WEFT_EXPORT int omp_get_num_threads_dim(int dimension) { return routines::get_num_threads_dim(dimension); }
+WEFT_EXPORT int omp_get_thread_num_dim(int dimension) { return routines::get_thread_num_dim(dimension); }
+WEFT_EXPORT int omp_get_thread_limit_dim(int dimension) { return routines::get_thread_limit_dim(dimension); }
+WEFT_EXPORT int omp_get_num_teams_dim(int dimension) { return routines::get_num_teams_dim(dimension); }
+WEFT_EXPORT int omp_get_team_num_dim(int dimension) { return routines::get_team_num_dim(dimension); }
+WEFT_EXPORT int omp_get_supported_active_league_dims(int, int) { return routines::supported_dims; }
+WEFT_EXPORT int omp_get_supported_active_team_dims(int, int) { return routines::supported_dims; }
+WEFT_EXPORT int omp_get_supported_teams_dim(int, int dimension) { return routines::along(dimension, INT_MAX, 1); }
+WEFT_EXPORT int omp_get_supported_threads_dim(int, int dimension) { return routines::along(dimension, INT_MAX, 1); }
+
+// Section 18.15.
+
+WEFT_EXPORT int omp_control_tool(int command, int modifier, void* argument) {
+  return ompt::control_tool(WEFT_CALLER, static_cast<std::uint64_t>(command), static_cast<std::uint64_t>(modifier),
+                            argument);
+}
+WEFT_ALSO_LLVM(omp_control_tool);
 
 // Those above that no table gives their names to have them in LLVM's version too.
 WEFT_ALSO_LLVM(omp_aligned_alloc);

@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 #include "faces/openmp/abi/export.h"
@@ -11,6 +12,7 @@
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
 #include "faces/openmp/abi/lock_operations.h"
+#include "faces/openmp/ompt/work.h"
 #include "faces/openmp/routines.h"
 
 namespace weft::openmp {
@@ -20,6 +22,12 @@ namespace {
 int to_int(std::int64_t value) {
   if (value > INT_MAX) return INT_MAX;
   return value < INT_MIN ? INT_MIN : static_cast<int>(value);
+}
+
+template <class Integer>
+int control_tool(ompt::Caller caller, const Integer* command, const Integer* modifier, void* argument) {
+  return ompt::control_tool(caller, static_cast<std::uint64_t>(*command), static_cast<std::uint64_t>(*modifier),
+                            argument);
 }
 
 }  // namespace
@@ -152,6 +160,39 @@ WEFT_EXPORT void omp_init_lock_with_hint_(Lock* lock, const std::int32_t* hint) 
 WEFT_EXPORT void omp_init_nest_lock_with_hint_(NestLock** lock, const std::int32_t* hint) {
   init_nest_lock(WEFT_CALLER, lock, static_cast<unsigned>(*hint));
 }
+
+WEFT_EXPORT std::int32_t omp_control_tool_(const std::int32_t* command, const std::int32_t* modifier, void* argument) {
+  return control_tool(WEFT_CALLER, command, modifier, argument);
+}
+WEFT_EXPORT std::int32_t omp_control_tool_8_(const std::int64_t* command, const std::int64_t* modifier,
+                                             void* argument) {
+  return control_tool(WEFT_CALLER, command, modifier, argument);
+}
+WEFT_ALSO_LLVM(omp_control_tool_);
+
+// Devices, section 18.7, and OpenMP 6.0, section 24.
+
+namespace {
+
+// A function whose result is a pointer to a string: its address and length.
+void give_uid(int device, const char** string, std::size_t* length) {
+  *string = device_uid(device);
+  *length = *string != nullptr ? std::strlen(*string) : 0;
+}
+
+}  // namespace
+
+WEFT_EXPORT void omp_get_uid_from_device_(const char** string, std::size_t* length, std::int32_t device) {
+  give_uid(device, string, length);
+}
+WEFT_EXPORT void omp_get_uid_from_device_8_(const char** string, std::size_t* length, std::int64_t device) {
+  give_uid(to_int(device), string, length);
+}
+WEFT_EXPORT std::int32_t omp_get_device_from_uid_(const char* uid, std::size_t length) {
+  return device_of_uid(uid, length);
+}
+WEFT_EXPORT std::int32_t omp_get_supported_active_league_dims_() { return routines::supported_dims; }
+WEFT_EXPORT std::int32_t omp_get_supported_active_team_dims_() { return routines::supported_dims; }
 
 // Memory. omp_alloc and its like are interoperable with C: gfortran calls the C names.
 
