@@ -158,6 +158,39 @@ TEST_F(ActiveTest, PackingsFollow) {
   for (auto* pool : pools) EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
+// A worker was woken for a unit that another one has to itself, and that one slept on.
+TEST_F(ActiveTest, UnitsOfAPackingWaitForEachOther) {
+  constexpr unsigned total = 8;
+  weft_pool* pools[total];
+  weft_scheduler* schedulers[total];
+  weft_worker* workers[total];
+  weft_packing* packing = nullptr;
+  for (auto& pool : pools) pool = make_pool();
+  ASSERT_EQ(weft_packing_create(total, pools, schedulers, &packing), WEFT_OK);
+  for (unsigned index = 0; index < total; ++index)
+    ASSERT_EQ(weft_worker_create(schedulers[index], &workers[index]), WEFT_OK);
+  for (unsigned active = 1; active <= total; ++active) {
+    ASSERT_EQ(weft_packing_set_active(packing, active), WEFT_OK);
+    weft_barrier barrier = WEFT_BARRIER_INIT(total);
+    std::atomic<unsigned> passed{0};
+    Jobs jobs;
+    for (auto* pool : pools)
+      jobs.start(with(WEFT_AUTO, pool), [&] {
+        for (unsigned round = 0; round < 200; ++round) {
+          if (round % 50 == 0) weft_sleep(1000 * 1000);
+          weft_barrier_wait(&barrier, nullptr);
+        }
+        ++passed;
+      });
+    jobs.join();
+    EXPECT_EQ(passed, total);
+  }
+  for (auto* worker : workers) EXPECT_EQ(weft_worker_join(worker), WEFT_OK);
+  for (auto* scheduler : schedulers) EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_packing_free(packing), WEFT_OK);
+  for (auto* pool : pools) EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 /// What `weft ctl` does: sends the value, and reads the answer.
 std::string command(int value) {
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
