@@ -1,4 +1,4 @@
-"""The entry point. `run` is dispatched before anything beyond the standard library is loaded."""
+"""The entry point. `run` and `ctl` are dispatched before anything beyond the standard library is loaded."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ def main() -> int:
         from weft import run
 
         return run.main(sys.argv[2:])
+    if sys.argv[1:2] == ["ctl"]:
+        from weft import ctl
+
+        return ctl.main(sys.argv[2:])
     try:
         from weft import cli
     except ModuleNotFoundError as error:

@@ -49,6 +49,14 @@ def run_command(context: typer.Context) -> None:
     raise typer.Exit(run.main(context.args))
 
 
+@app.command(name="ctl", **HANDED_ON)
+def ctl_command(context: typer.Context) -> None:
+    """Switch workers of a running process off or on: ctl PID workers=N."""
+    from weft import ctl
+
+    raise typer.Exit(ctl.main(context.args))
+
+
 @app.command(name="doctor")
 def doctor_command(
     subject: Annotated[str, typer.Argument(metavar="PROGRAM|PID", help="A program, a shared library, or a process.")],

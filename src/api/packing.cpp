@@ -3,7 +3,11 @@
 #include <new>
 
 #include "api/convert.h"
+#include "core/active.h"
 #include "core/own_scheduler.h"
+#include "core/preempt.h"
+#include "core/runtime.h"
+#include "os/interrupt.h"
 
 using namespace weft;
 
@@ -38,6 +42,7 @@ extern "C" int weft_packing_create(size_t count, weft_pool* const* pools, weft_s
     }
     schedulers[rank] = api::handle_of(scheduler);
   }
+  core::note_packing(*made);
   *packing = reinterpret_cast<weft_packing*>(made);
   return WEFT_OK;
 }
@@ -55,6 +60,20 @@ extern "C" size_t weft_packing_active(const weft_packing* handle) {
 extern "C" int weft_packing_free(weft_packing* handle) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
   if (packing_of(handle)->schedulers.load(std::memory_order_acquire) != 0) return WEFT_ERR_STATE;
+  core::forget_packing(*packing_of(handle));
   std::free(packing_of(handle));
   return WEFT_OK;
+}
+
+extern "C" int weft_workers_set_active(unsigned workers) {
+  core::worker_here();  // starts the runtime
+  if (workers == 0 || workers > core::runtime.workers) return WEFT_ERR_ARGUMENT;
+  if (core::preemption_works()) os::refresh_code_not_to_leave();
+  core::set_active_workers(workers);
+  return WEFT_OK;
+}
+
+extern "C" unsigned weft_workers_active() {
+  core::worker_here();
+  return core::runtime.active.load(std::memory_order_relaxed);
 }

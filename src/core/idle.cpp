@@ -39,6 +39,8 @@ bool is_awake(const Worker& worker) {
          worker.parked.load(std::memory_order_relaxed) == Parked::awake;
 }
 
+unsigned active_workers() { return runtime.active.load(std::memory_order_relaxed); }
+
 unsigned count_awake() {
   unsigned awake = 0;
   for_each_worker([&awake](const Worker& worker) { awake += is_awake(worker) ? 1 : 0; });
@@ -182,7 +184,7 @@ void rest(Worker& worker) {
   tick_again(worker);
 }
 
-bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < runtime.workers + blocked; }
+bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < active_workers() + blocked; }
 
 bool some_unbound_awake() {
   bool some = false;
@@ -192,7 +194,7 @@ bool some_unbound_awake() {
   return some;
 }
 
-bool too_many_awake() { return count_awake() > runtime.workers + watchdog_counts_blocked(); }
+bool too_many_awake() { return count_awake() > active_workers() + watchdog_counts_blocked(); }
 
 Worker* stand_in() {
   Worker* found = nullptr;
@@ -203,7 +205,7 @@ Worker* stand_in() {
     const bool runs_anything = worker.root_unit.details.identity == nullptr;
     if (runs_anything && (found == nullptr || worker.spare)) found = &worker;
   });
-  if (found != nullptr && awake > runtime.workers) return found;
+  if (found != nullptr && awake > active_workers()) return found;
   Worker* spare = wake_spare();
   return spare != nullptr ? spare : found;
 }

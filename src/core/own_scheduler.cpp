@@ -149,15 +149,21 @@ Unit* Scheduler::choose(Worker& worker) {
   return nullptr;
 }
 
-bool Scheduler::has_work() const {
+// A packed one leaves alone the pools that other workers have to themselves.
+template <class Wanted>
+bool Scheduler::takes_from_one(Wanted wanted) const {
   if (is_off()) return false;
   const unsigned active = packing_ != nullptr ? packing_->active.load(std::memory_order_acquire) : 1;
   const unsigned in_private = packing_ != nullptr ? packing_->private_pools(active) : 0;
   for (std::size_t index = 0; index < count_; ++index) {
     const bool takes_from_it = index >= in_private || index % active == rank_;
-    if (takes_from_it && !pools()[index]->looks_empty()) return true;
+    if (takes_from_it && wanted(*pools()[index])) return true;
   }
   return false;
+}
+
+bool Scheduler::has_work() const {
+  return takes_from_one([](const Pool& pool) { return !pool.looks_empty(); });
 }
 
 bool Scheduler::may_have_work() const {
@@ -167,11 +173,9 @@ bool Scheduler::may_have_work() const {
   return is_custom();
 }
 
+// Who wakes a worker for a unit relies on it: so only a pool that it would look into now.
 bool Scheduler::has(const Pool& pool) const {
-  if (is_off()) return false;
-  for (std::size_t index = 0; index < count_; ++index)
-    if (pools()[index] == &pool) return true;
-  return false;
+  return takes_from_one([&pool](const Pool& one) { return &one == &pool; });
 }
 
 namespace {

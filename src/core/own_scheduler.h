@@ -77,6 +77,8 @@ class Scheduler {
   Pool** pools() const { return reinterpret_cast<Pool**>(const_cast<Scheduler*>(this) + 1); }
   Unit* first_of(std::size_t start);
   Unit* choose_packed(const Worker& worker);
+  template <class Wanted>
+  bool takes_from_one(Wanted wanted) const;
   Unit* take_private(unsigned active, unsigned in_private);
   /// A packed one: whether its worker is switched off.
   bool is_off() const { return packing_ != nullptr && rank_ >= packing_->active.load(std::memory_order_acquire); }

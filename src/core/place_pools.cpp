@@ -34,6 +34,9 @@ Pool* pool_to_attend(unsigned turn) {
 
 namespace {
 
+// Whoever attends a pool may be off: others take from it too.
+bool some_are_off() { return runtime.active.load(std::memory_order_relaxed) != runtime.workers; }
+
 bool wake_attendant(const Pool& pool, const Share* scope) {
   return find_worker([&pool, scope](Worker& worker) {
            if (worker.attended.load(std::memory_order_acquire) != &pool) return false;
@@ -46,7 +49,7 @@ bool wake_attendant(const Pool& pool, const Share* scope) {
 void start_all_klts() {
   while (start_another_klt()) {
   }
-  if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers)
+  if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.active.load(std::memory_order_relaxed))
     place_pools.open_for_good.store(true, std::memory_order_relaxed);
 }
 
@@ -54,7 +57,7 @@ void start_all_klts() {
   std::atomic_thread_fence(std::memory_order_seq_cst);  // as in notify_slow()
   if (wake_attendant(pool, scope)) return;
   if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers) start_all_klts();
-  if (place_pools.open_for_good.load(std::memory_order_relaxed)) notify_slow(scope);
+  if (place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off()) notify_slow(scope);
 }
 
 }  // namespace
@@ -75,7 +78,7 @@ namespace {
 
 bool takes_from_all(const Worker& worker) {
   return place_pools.count != 0 && (worker.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 ||
-                                    place_pools.open_for_good.load(std::memory_order_relaxed));
+                                    place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off());
 }
 
 }  // namespace

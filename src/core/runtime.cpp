@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/panic.h"
+#include "core/active.h"
 #include "core/extras.h"
 #include "core/find.h"
 #include "core/identities.h"
@@ -88,6 +89,7 @@ Worker* register_worker() {
 
 void leave_slot(Worker& worker) {
   worker.use.store(WorkerUse::none, std::memory_order_relaxed);
+  set_rank(worker, 0);
   SpinGuard guard(registry_lock);
   worker.next_unused = unused;
   unused = &worker;
@@ -219,6 +221,7 @@ void after_fork_in_child() {
   runtime.epoch.fetch_add(1, std::memory_order_relaxed);
   runtime.slots.store(0, std::memory_order_relaxed);
   runtime.started.store(0, std::memory_order_relaxed);
+  runtime.active.store(runtime.workers, std::memory_order_relaxed);
   runtime.searchers.store(0, std::memory_order_relaxed);
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
   runtime.roots.store(0, std::memory_order_relaxed);
@@ -257,6 +260,7 @@ void start_once() {
   os::remember_cpus();
   runtime.cpus = static_cast<unsigned>(os::usable_cpus());
   runtime.workers = configured_workers();
+  runtime.active.store(runtime.workers, std::memory_order_relaxed);
   if (runtime.config.stack_size == 0) runtime.config.stack_size = os::default_stack_size();
   runtime.default_stack_class = StackCache::class_of(runtime.config.stack_size);
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
@@ -266,6 +270,7 @@ void start_once() {
   os::watch_for_stack_overflow(report_overflow);
   enable_watchdog(enable_preemption());
   if (preemption_settings.kind != Preemption::none) make_units_slowly();
+  obey_commands();
 }
 
 }  // namespace
@@ -302,7 +307,7 @@ Worker& enter() {
 bool start_another_klt() {
   unsigned started = runtime.started.load(std::memory_order_relaxed);
   do {
-    if (started + 1 >= runtime.workers || klt_refused.load(std::memory_order_relaxed)) return false;
+    if (started + 1 >= runtime.active.load(std::memory_order_relaxed) || klt_refused.load(std::memory_order_relaxed)) return false;
   } while (!runtime.started.compare_exchange_weak(started, started + 1, std::memory_order_relaxed));
   Worker* worker = register_worker();
   // As a woken sleeper: it is a searcher from the start.
@@ -310,6 +315,7 @@ bool start_another_klt() {
   runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
   if (worker != nullptr) worker->attended.store(pool_to_attend(started + 1), std::memory_order_release);
   if (worker != nullptr) worker->life.store(1, std::memory_order_relaxed);
+  if (worker != nullptr) set_rank(*worker, started + 1);
   const int error = worker != nullptr ? start_carrying(*worker, WorkerUse::of_weft) : ENOMEM;
   if (error == 0) return true;
   if (worker != nullptr) leave_slot(*worker);
@@ -342,7 +348,7 @@ namespace {
 void ask_to_end_and_wait(Worker& worker) {
   worker.ends.store(true, std::memory_order_seq_cst);
   os::heavy_fence();
-  if (!wake(worker)) wake_spare(worker);
+  if (!wake(worker) && !wake_spare(worker)) wake_switched_off(worker);
   while (const std::uint32_t life = worker.life.load(std::memory_order_acquire)) os::futex_wait(worker.life, life);
   worker.ends.store(false, std::memory_order_relaxed);
 }

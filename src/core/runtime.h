@@ -35,7 +35,8 @@ struct Runtime {
   Config config;
   Hooks hooks;
   unsigned cpus = 1;
-  unsigned workers = 1;  // asked for, the root's included
+  unsigned workers = 1;             // asked for, the root's included
+  std::atomic<unsigned> active{1};  // of them, that run units: all, unless some are switched off (core/active.h)
   unsigned default_stack_class = 0;
 
   // Idle accounting; the protocol is at the head of scheduler.cpp.

@@ -12,6 +12,7 @@
 // hold anything: it lends its KLT to nobody, but leaves its CPU to another KLT until it is its turn again.
 #include "core/scheduler.h"
 
+#include "core/active.h"
 #include "core/create.h"
 #include "core/find.h"
 #include "core/identities.h"
@@ -629,6 +630,14 @@ void start(Unit& unit) {
   notify();
 }
 
-void schedule_worker(Worker& worker) { schedule(worker, true); }
+void schedule_worker(Worker& worker) {
+  schedule(worker, true);
+  while (is_switched_off(worker) && !worker.ends.load(std::memory_order_acquire)) {
+    put_back_what_was_handed_on(worker);
+    notify();  // what is left here, others take
+    rest_while_off(worker);
+    schedule(worker, false);
+  }
+}
 
 }  // namespace weft::core

@@ -37,6 +37,7 @@ enum Parked : std::uint32_t {
   for_its_turn,     // a root that has stepped aside
   for_its_pools,    // a worker with a scheduler over pools of its own
   spare_rests,      // a spare worker: until it is needed
+  switched_off,     // a worker that shall not run anything (core/active.h)
 };
 
 /// What a worker is there for.
@@ -84,20 +85,21 @@ struct alignas(base::cache_line) Worker {
   Choices choices;
   Counters counters;
   Appetite appetite;
-  const Unit* until_ready = nullptr;  // the scheduler stops when this root is ready,
-  const Unit* until_done = nullptr;   // or this unit done
-  Unit* handed_on = nullptr;          // taken out of a pool, and to be run next
-  Unit* left = nullptr;               // while a unit switches to another: the one that was left,
-  std::intptr_t left_by = 0;          // and the event; for the other to settle
-  Spinlock* parked_under = nullptr;   // what a unit that parks holds until it is off its stack
-  void* root_extras = nullptr;        // of a root: its unit-local values
-  unsigned in_hand = 0;               // units that a loop on this KLT has claimed and not started yet
-  const Worker* seen_at = nullptr;    // in its last search: who had a single unit,
-  std::uint64_t seen_points = 0;      // and at which of its scheduling points
-  unsigned units_left = 0;            // how often it has left one
-  unsigned turns = 0;                 // units taken from its own pools
-  unsigned direct_switches = 0;       // of units to units
-  std::uint64_t last_turn = 0;        // when the oldest of them was last preferred
+  base::Relaxed<const Unit*> until_ready{nullptr};  // its scheduler stops when this is ready: a root
+
+  const Unit* until_done = nullptr;  // or when this is done
+  Unit* handed_on = nullptr;         // taken out of a pool, and to be run next
+  Unit* left = nullptr;              // while a unit switches to another: the one that was left,
+  std::intptr_t left_by = 0;         // and the event; for the other to settle
+  Spinlock* parked_under = nullptr;  // what a unit that parks holds until it is off its stack
+  void* root_extras = nullptr;       // of a root: its unit-local values
+  unsigned in_hand = 0;              // units that a loop on this KLT has claimed and not started yet
+  const Worker* seen_at = nullptr;   // in its last search: who had a single unit,
+  std::uint64_t seen_points = 0;     // and at which of its scheduling points
+  unsigned units_left = 0;           // how often it has left one
+  unsigned turns = 0;                // units taken from its own pools
+  unsigned direct_switches = 0;      // of units to units
+  std::uint64_t last_turn = 0;       // when the oldest of them was last preferred
   bool turn_of_inbox = false;
   unsigned index = 0;
   std::uint32_t random = 1;
@@ -129,6 +131,8 @@ struct alignas(base::cache_line) Worker {
   std::atomic<bool> ends{false};                   // somebody joins it (join_worker)
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
   std::atomic<WorkerUse> use{WorkerUse::none};
+  std::atomic<std::uint16_t> rank{0};  // of those that can be switched off (core/active.h); 0: it cannot
+
   std::atomic<bool> searches{false};  // for work, or has been told of some
   bool spare = false;                 // stands in for workers whose KLT sleeps in the kernel; rests otherwise
   std::atomic<int> cpu{-1};           // that its KLT is bound to; -1: none

@@ -1,4 +1,7 @@
-"""`weft bench preempt`: what preemption costs, after Figs. 4 and 6 and Table 1 of Shiina et al. (PPoPP 2021)."""
+"""`weft bench preempt`: what preemption costs, after Figs. 4 and 6 and Table 1 of Shiina et al. (PPoPP 2021).
+
+Programs that need it, after Figs. 7 to 9: preempt_programs.
+"""
 
 import json
 import os
@@ -13,11 +16,13 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from . import machine, places
+from . import machine, places, preempt_programs
 from .files import write_record
 
 NAME = "preempt"
-TITLE = "cost of preemption: signal-yield and KLT-switching, timers and intervals (needs libweft alone)"
+TITLE = (
+    "preemption: its cost by kind, timer and interval, and programs that need it (Cholesky, multigrid, Lennard-Jones)"
+)
 TIMERS = ("creation", "aligned", "one-to-all", "chain")
 INTERVALS_US = (100, 200, 500, 1000, 2000, 5000, 10000)
 STEPS = 40_000_000  # of each unit, some 40 ms
@@ -152,7 +157,12 @@ def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_
         for name, interval, overhead in _overheads(rounds, intervals):
             overheads[name][interval] = overhead
         console.print(_overhead_table(overheads, intervals))
-    except (subprocess.SubprocessError, OSError) as error:
+        if absent := preempt_programs.missing():
+            console.print(f"not built, and left out: {', '.join(absent)}")
+            figures = preempt_programs.Figures()
+        else:
+            figures = preempt_programs.measure(console, rounds, quick)
+    except (subprocess.SubprocessError, OSError, preempt_programs.ProgramFailed) as error:
         console.print(f"a measurement failed: {error}", style="red", markup=False)
         return 1
     console.print("[dim]Medians. Overhead: against units that are not preempted, run just before.[/dim]")
@@ -162,9 +172,13 @@ def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_
         console.print(noise)
     json_path = json_file or places.results_dir() / f"{NAME}.json"
     png_path = png_file or places.results_dir() / f"{NAME}.png"
-    measured = {"cost_ns": costs, "interruption_ns": interruptions, "overhead": overheads}
+    measured = {"cost_ns": costs, "interruption_ns": interruptions, "overhead": overheads, **figures.record()}
     write_record(json_path, about, rounds, measured)
     _plot(png_path, interruptions, overheads)
     console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
     console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)
+    if figures.cholesky_ms:
+        programs_png = png_path.with_name(f"{png_path.stem}-programs{png_path.suffix}")
+        preempt_programs.plot(programs_png, figures)
+        console.print(f"plot: {programs_png}", soft_wrap=True, markup=False, highlight=False)
     return 0

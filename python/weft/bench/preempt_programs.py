@@ -1,0 +1,278 @@
+"""The programs of `weft bench preempt`: Figs. 7 to 9 of Shiina et al. (PPoPP 2021), written anew and small."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isnan, nan
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from . import machine, places, runtimes
+from .results import Outcome
+from .runner import run_cases
+
+NAMES = ("cholesky", "multigrid", "lennard_jones")
+TIMEOUT_S = 60
+THREADS = 8  # that are packed onto fewer workers
+LEVEL = 11
+
+# By what the threads of the multigrid solver are made to give way.
+SLICES = {
+    "not preempted": ("weft-none", "1000"),
+    "KLT-switching, 10 ms": ("weft-klt-switch", "10000"),
+    "KLT-switching, 1 ms": ("weft-klt-switch", "1000"),
+    "KLT-switching, 0.2 ms": ("weft-klt-switch", "200"),
+}
+ANALYSES = {
+    "pthreads": "pthread",
+    "pthreads, niced": "pthread-nice",
+    "weft": "weft",
+    "weft, by priority": "weft-priority",
+}
+
+Rows = dict[str, dict[str, float]]  # of a figure: a row's name, a column's name, a value; nan: it failed
+
+
+class ProgramFailed(Exception):
+    """One line: what went wrong with a program."""
+
+
+@dataclass
+class Figures:
+    """What was measured, with the notes to be printed under it."""
+
+    cholesky_ms: Rows = field(default_factory=dict)
+    packed_overhead: Rows = field(default_factory=dict)
+    simulated_overhead: Rows = field(default_factory=dict)
+    analysis_overhead: Rows = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def record(self) -> dict[str, dict[str, dict[str, float | None]]]:
+        """For the JSON file; what failed is null."""
+        parts = {
+            "fig7_cholesky_ms": self.cholesky_ms,
+            "fig8_packed_overhead": self.packed_overhead,
+            "fig8_simulated_overhead": self.simulated_overhead,
+            "fig9_analysis_overhead": self.analysis_overhead,
+        }
+        return {
+            name: {
+                row: {column: None if isnan(value) else value for column, value in values.items()}
+                for row, values in rows.items()
+            }
+            for name, rows in parts.items()
+        }
+
+
+def missing() -> list[str]:
+    return [name for name in NAMES if not (places.programs_dir() / name).exists()]
+
+
+def _environment(settings: Mapping[str, str]) -> dict[str, str]:
+    dropped = ("WEFT_", "OMP_", "KMP_", "GOMP_")
+    return {key: text for key, text in os.environ.items() if not key.startswith(dropped)} | dict(settings)
+
+
+def _run(program: str, *arguments: str, **settings: str) -> dict[str, Any]:
+    """The answer of a program whose results were right."""
+    what = " ".join((program, *arguments))
+    command = [str(places.programs_dir() / program), *arguments]
+    try:
+        done = subprocess.run(
+            command, env=_environment(settings), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise ProgramFailed(f"{what}: not done within {TIMEOUT_S} s") from None
+    if done.returncode != 0:
+        words = done.stderr.strip().splitlines()
+        raise ProgramFailed(f"{what}: status {done.returncode}" + (f": {words[-1]}" if words else ""))
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if not answer["ok"]:
+        raise ProgramFailed(f"{what}: the result is wrong: {answer}")
+    return answer
+
+
+def _median(values: list[float]) -> float:
+    return median(values) if values else nan
+
+
+# ---------------------------------------------------------------- Fig. 7
+
+
+def _cholesky_cases(quick: bool) -> dict[str, str]:
+    sizes = (512,) if quick else (512, 1024, 1536)
+    flat = f"outer={machine.cpus()},inner=1"
+    return {
+        f"{size // 128} x {size // 128} tiles, {name}": f"n={size},tile=128,{teams}"
+        for size in sizes
+        for name, teams in (("flat", flat), ("4 x 4", "outer=4,inner=4"), ("8 x 8", "outer=8,inner=8"))
+        if not (quick and name == "8 x 8")
+    }
+
+
+def _measure_cholesky(rounds: int, quick: bool, figures: Figures) -> None:
+    cases = _cholesky_cases(quick)
+    found, _ = runtimes.available()
+    command = [str(places.programs_dir() / "cholesky"), "--time", "1", "--warm", "0", "--min", "1"]
+    for name, config in cases.items():
+        row = figures.cholesky_ms[name] = {}
+        for runtime in found:
+            best = nan
+            for setting in runtime.settings:
+                environment = runtime.environment(setting)
+                times: list[float] = []
+                while len(times) < rounds:
+                    [measured] = run_cases("cholesky", command, [config], environment, TIMEOUT_S)
+                    if measured.outcome is not Outcome.OK:  # once is enough: it may be a hang
+                        figures.notes.append(f"cholesky, {name}, {runtime.name} ({setting.name}): {measured.detail}")
+                        times = []
+                        break
+                    times.append(median(measured.samples) / 1000)
+                best = min((time for time in (best, _median(times)) if not isnan(time)), default=nan)
+            row[runtime.name] = best
+
+
+# ---------------------------------------------------------------- Fig. 8
+
+
+def _multigrid_ns(kind: str, threads: int, active: int, **settings: str) -> float:
+    return float(_run("multigrid", kind, str(threads), str(active), "1", str(LEVEL), **settings)["ns"])
+
+
+def _stock_settings() -> dict[str, dict[str, str]]:
+    """As in the paper: with more threads than CPUs, libomp's do not spin (KMP_BLOCKTIME=0)."""
+    names = {"libgomp": {}, "libomp": {"KMP_BLOCKTIME": "0"}}
+    found, _ = runtimes.available()
+    return {
+        runtime.name: runtime.environment(runtime.settings[0], {}) | names[runtime.name]
+        for runtime in found
+        if runtime.name in names
+    }
+
+
+def _measure_packing(rounds: int, quick: bool, figures: Figures) -> None:
+    active = min(2, machine.cpus())
+    stock = _stock_settings()
+    for threads in (3,) if quick else (3, 5, 7, THREADS):
+        times: dict[str, list[float]] = {}
+        for _ in range(rounds):
+            times.setdefault("baseline", []).append(_multigrid_ns("weft-none", active, active))
+            for name, (kind, interval) in SLICES.items():
+                measured = _multigrid_ns(kind, threads, active, WEFT_PREEMPT_INTERVAL=interval)
+                times.setdefault(name, []).append(measured)
+            for name, settings in stock.items():
+                times.setdefault(f"{name}, taskset", []).append(_multigrid_ns("openmp", threads, active, **settings))
+        baseline = median(times.pop("baseline"))
+        row = f"{threads} threads on {active} CPUs"
+        figures.packed_overhead[row] = {name: median(values) / baseline - 1 for name, values in times.items()}
+
+
+def _measure_simulated(rounds: int, quick: bool, figures: Figures) -> None:
+    def overhead(kind: str, interval: str, active: int) -> float:
+        arguments = (kind, str(THREADS), str(active), "1", str(LEVEL))
+        answer = _run("multigrid", *arguments, WEFT_PREEMPT_INTERVAL=interval, MULTIGRID_COUNT="1")
+        return answer["simulated_ns"] * active / answer["work_ns"] - 1
+
+    for active in (3,) if quick else range(1, THREADS):
+        figures.simulated_overhead[f"{THREADS} threads on {active}"] = {
+            name: median(overhead(kind, interval, active) for _ in range(rounds))
+            for name, (kind, interval) in SLICES.items()
+        }
+
+
+# ---------------------------------------------------------------- Fig. 9
+
+
+def _measure_analysis(rounds: int, quick: bool, figures: Figures) -> None:
+    workers = str(machine.cpus())
+    steps = "20" if quick else "100"
+    exchange_us = "2000"
+    for atoms in (1728,) if quick else (1728, 4096, 8000):
+        for every in (1, 2):
+            times: dict[str, list[float]] = {}
+            states: set[str] = set()
+            for _ in range(rounds):
+                for name, kind in {"simulation only": "none", **ANALYSES}.items():
+                    answer = _run("lennard_jones", kind, str(atoms), steps, str(every), workers, exchange_us)
+                    times.setdefault(name, []).append(float(answer["ns"]))
+                    states.add(str(answer["state"]))
+            if len(states) != 1:
+                raise ProgramFailed(f"lennard_jones, {atoms} atoms: the simulations have come to different states")
+            alone = median(times.pop("simulation only"))
+            row = f"{atoms} atoms, every {'step' if every == 1 else '2nd step'}"
+            figures.analysis_overhead[row] = {name: median(values) / alone - 1 for name, values in times.items()}
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def _table(title: str, first: str, rows: Rows, form: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    table.add_column(first)
+    for column in next(iter(rows.values())):
+        table.add_column(column, justify="right")
+    for name, values in rows.items():
+        table.add_row(name, *("failed" if isnan(value) else form.format(value) for value in values.values()))
+    return table
+
+
+def measure(console: Console, rounds: int, quick: bool) -> Figures:
+    """Measures and prints, one figure after the other."""
+    figures = Figures()
+    _measure_cholesky(rounds, quick, figures)
+    title = (
+        "Fig. 7: Cholesky, ms; tasks x members of a BLAS call with a spinning barrier (better setting of each runtime)"
+    )
+    console.print(_table(title, "matrix, teams", figures.cholesky_ms, "{:.1f}"))
+    _measure_packing(rounds, quick, figures)
+    title = "Fig. 8: multigrid, threads packed onto fewer CPUs: overhead against as many threads as CPUs"
+    console.print(_table(title, "packed", figures.packed_overhead, "{:.1%}"))
+    _measure_simulated(rounds, quick, figures)
+    title = f"Fig. 8, simulated: CPU time of the busiest worker, over that of a perfect balance ({machine.cpus()} CPUs)"
+    console.print(_table(title, "packed", figures.simulated_overhead, "{:.1%}"))
+    _measure_analysis(rounds, quick, figures)
+    title = "Fig. 9: Lennard-Jones with analysis: overhead against the simulation alone"
+    console.print(_table(title, "analysed", figures.analysis_overhead, "{:.1%}"))
+    for note in figures.notes:
+        console.print(note, style="yellow", markup=False)
+    return figures
+
+
+def _bars(axes: Any, rows: Rows, title: str, unit: str, scale: float) -> None:
+    columns = list(next(iter(rows.values())))
+    width = 0.8 / len(columns)
+    for index, column in enumerate(columns):
+        at = [row + (index - (len(columns) - 1) / 2) * width for row in range(len(rows))]
+        axes.bar(at, [values.get(column, nan) * scale for values in rows.values()], width * 0.9, label=column)
+    axes.set_title(title)
+    axes.set_ylabel(unit)
+    axes.set_xticks(range(len(rows)), list(rows), rotation=30, ha="right", fontsize=7)
+    axes.grid(alpha=0.3, axis="y")
+    axes.legend(fontsize=7)
+
+
+def plot(path: Path, figures: Figures) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(2, 2, figsize=(13, 9))
+    _bars(panels[0][0], figures.cholesky_ms, "Cholesky, spinning BLAS", "ms", 1)
+    panels[0][0].set_yscale("log")
+    _bars(panels[0][1], figures.packed_overhead, "Multigrid, packed", "overhead, %", 100)
+    _bars(panels[1][0], figures.simulated_overhead, "Multigrid, packed, simulated", "overhead, %", 100)
+    _bars(panels[1][1], figures.analysis_overhead, "Lennard-Jones with analysis", "overhead, %", 100)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    pyplot.close(figure)

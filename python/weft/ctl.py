@@ -1,0 +1,157 @@
+"""`weft ctl`: asks a running process how many of weft's workers are active, and changes that. Standard library only.
+
+The command is a queued SIGURG whose value says what is wanted; the answer comes by datagram (src/os/control.h).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import socket
+import struct
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HELP = """\
+Usage: weft ctl PID workers=N|workers=all|status
+
+Switches workers of a running process off or on, or says how many there are. The process uses weft: it was started by
+`weft run`, or is linked to libweft. Units that a worker leaves go on on others, so that fewer CPUs do all the work.
+
+  weft ctl 4711 status        How many workers there are, and how many of them are active.
+  weft ctl 4711 workers=2     From now on two run, the program's own threads counting as one.
+  weft ctl 4711 workers=all   All of them again.
+
+Exit status: 0 if the process has answered, 1 if not, 2 for a wrong command.
+"""
+
+ASK_ONLY, ALL = -1, 0
+PATIENCE_S = 2.0  # for an answer
+STOPPING_S = 1.0  # for workers that run something still
+PAUSE_S = 0.02
+ANSWER = re.compile(r"workers=(\d+) active=(\d+) stopping=(\d+) packings=(\d+)\n")
+CREDENTIALS = struct.Struct("=iII")  # of SCM_CREDENTIALS: process, user, group
+
+
+class CtlError(Exception):
+    """One line for the user."""
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Answer:
+    workers: int
+    active: int
+    stopping: int
+    packings: int
+
+    def __str__(self) -> str:
+        text = f"{self.active} of {self.workers} workers {'is' if self.active == 1 else 'are'} active"
+        if self.stopping:
+            text += f"; still at work: {self.stopping} more"
+        if self.packings:
+            text += f"; packings: {self.packings}"
+        return text
+
+
+def parse(arguments: list[str]) -> tuple[int, int]:
+    """The process, and the value to send."""
+    if len(arguments) != 2:
+        raise CtlError("expected PID and status, workers=N or workers=all", 2)
+    who, what = arguments
+    if re.fullmatch(r"[0-9]{1,9}", who) is None or int(who) == 0:
+        raise CtlError(f"'{who}' is not the number of a process", 2)
+    if what == "status":
+        return int(who), ASK_ONLY
+    if what == "workers=all":
+        return int(who), ALL
+    if re.fullmatch(r"workers=[0-9]{1,6}", what) is None or int(what.partition("=")[2]) == 0:
+        raise CtlError(f"'{what}': expected status, workers=N (N from 1 on) or workers=all", 2)
+    return int(who), int(what.partition("=")[2])
+
+
+def check_process(process: int) -> None:
+    """Whether it is there, and catches the signal."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text(errors="replace")
+    except OSError:
+        raise CtlError(f"there is no process {process}") from None
+    fields = {name: value for name, _, value in (line.partition(":") for line in status.splitlines())}
+    if fields.get("Tgid", "").strip() != str(process):
+        raise CtlError(f"there is no process {process}")  # the number is that of a thread
+    if not int(fields.get("SigCgt", "0"), 16) >> (signal.SIGURG - 1) & 1:
+        raise CtlError(f"process {process} does not run on weft, or has not come to use it yet")
+
+
+def send(process: int, value: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.sigqueue(process, signal.SIGURG, ctypes.c_void_p(value & 0xFFFFFFFF)) == 0:
+        return
+    error = ctypes.get_errno()
+    try:
+        raise OSError(error, os.strerror(error))
+    except PermissionError:
+        raise CtlError(f"process {process} belongs to another user") from None
+    except ProcessLookupError:
+        raise CtlError(f"there is no process {process}") from None
+    except OSError as problem:
+        raise CtlError(f"process {process}: {problem.strerror}") from None
+
+
+class Control:
+    """Commands to one process, and its answers."""
+
+    def __init__(self, process: int) -> None:
+        self.process = process
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.socket.bind(f"\0weft-ctl/{os.getpid()}")
+
+    def ask(self, value: int) -> Answer:
+        send(self.process, value)
+        end = time.monotonic() + PATIENCE_S
+        while (left := end - time.monotonic()) > 0:
+            self.socket.settimeout(left)
+            try:
+                data, ancillary, _, _ = self.socket.recvmsg(256, socket.CMSG_SPACE(CREDENTIALS.size))
+            except TimeoutError:
+                break
+            senders = [CREDENTIALS.unpack(part)[0] for _, kind, part in ancillary if kind == socket.SCM_CREDENTIALS]
+            answer = ANSWER.fullmatch(data.decode(errors="replace"))
+            if senders == [self.process] and answer is not None:
+                return Answer(*map(int, answer.groups()))
+        raise CtlError(
+            f"process {self.process} does not answer: "
+            "it does not run on weft, blocks SIGURG, or has a handler of its own"
+        )
+
+
+def main(arguments: list[str]) -> int:
+    if arguments in (["--help"], ["-h"]):
+        print(HELP, end="")
+        return 0
+    try:
+        process, value = parse(arguments)
+        check_process(process)
+        control = Control(process)
+        answer = control.ask(value)
+        end = time.monotonic() + STOPPING_S
+        # Each time anew, those that run on are told.
+        while value != ASK_ONLY and answer.stopping and time.monotonic() < end:
+            time.sleep(PAUSE_S)
+            answer = control.ask(value)
+        print(answer)
+    except CtlError as error:
+        print(f"weft: ctl: {error}", file=sys.stderr)
+        return error.status
+    except OSError as error:
+        print(f"weft: ctl: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0

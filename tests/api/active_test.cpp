@@ -1,0 +1,267 @@
+// Workers that are switched off and on at run time (weft_workers_set_active), by calls and by the signal.
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <set>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "support.h"
+
+namespace weft::test {
+namespace {
+
+class ActiveTest : public ApiTest {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(weft_workers_set_active(weft_worker_count()), WEFT_OK);
+    ApiTest::TearDown();
+  }
+};
+
+std::size_t workers_awake() {
+  std::vector<weft_worker_info> infos(256);
+  infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
+  return static_cast<std::size_t>(std::count_if(infos.begin(), infos.end(), [](const weft_worker_info& info) {
+    return info.root == 0 && info.state != WEFT_WORKER_ASLEEP;
+  }));
+}
+
+/// Runs units that take some time each; on how many workers they ran.
+std::size_t workers_used(unsigned units) {
+  std::vector<std::atomic<unsigned>> ran_on(1024);
+  Jobs jobs;
+  for (unsigned index = 0; index < units; ++index)
+    jobs.start(WEFT_AUTO, [&] {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+      while (std::chrono::steady_clock::now() < end) {
+      }
+      ++ran_on[weft_worker_index(weft_worker_self())];
+      weft_yield();
+    });
+  jobs.join();
+  return static_cast<std::size_t>(
+      std::count_if(ran_on.begin(), ran_on.end(), [](const auto& count) { return count != 0; }));
+}
+
+/// Each waits, without telling weft, until all are there: as many workers as units are needed.
+void meet(unsigned count) {
+  std::atomic<unsigned> there{0};
+  Jobs jobs;
+  for (unsigned index = 0; index < count; ++index)
+    jobs.start(WEFT_AUTO, [&] {
+      ++there;
+      while (there < count) std::this_thread::yield();
+    });
+  jobs.join();
+}
+
+TEST_F(ActiveTest, Arguments) {
+  const unsigned workers = weft_worker_count();
+  EXPECT_EQ(weft_workers_active(), workers);
+  EXPECT_EQ(weft_workers_set_active(0), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_workers_set_active(workers + 1), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_workers_active(), workers);
+  EXPECT_EQ(weft_workers_set_active(1), WEFT_OK);
+  EXPECT_EQ(weft_workers_active(), 1U);
+}
+
+TEST_F(ActiveTest, OnlySoManyRunUnits) {
+  const unsigned workers = weft_worker_count();
+  meet(workers);  // all have started
+  for (unsigned active : {1U, workers / 2 + 1, workers, 1U}) {
+    ASSERT_EQ(weft_workers_set_active(active), WEFT_OK);
+    ASSERT_TRUE(eventually([&] { return workers_awake() < active; })) << active;
+    EXPECT_LE(workers_used(200), active);
+  }
+  ASSERT_EQ(weft_workers_set_active(workers), WEFT_OK);
+  meet(workers);
+}
+
+TEST_F(ActiveTest, AllButOne) {
+  ASSERT_EQ(weft_workers_set_active(1), WEFT_OK);
+  ASSERT_TRUE(eventually([] { return workers_awake() == 0; }));
+  EXPECT_EQ(workers_used(200), 1U);
+  ASSERT_EQ(weft_workers_set_active(weft_worker_count()), WEFT_OK);
+  meet(weft_worker_count());
+}
+
+TEST_F(ActiveTest, UnitsThatWaitGoOnElsewhere) {
+  meet(weft_worker_count());
+  weft_barrier barrier = WEFT_BARRIER_INIT(32);
+  std::atomic<unsigned> passed{0};
+  Jobs jobs;
+  for (unsigned index = 0; index < 31; ++index)
+    jobs.start(WEFT_AUTO, [&] {
+      for (unsigned round = 0; round < 20; ++round) EXPECT_EQ(weft_barrier_wait(&barrier, nullptr), WEFT_OK);
+      ++passed;
+    });
+  for (unsigned round = 0; round < 20; ++round) {
+    EXPECT_EQ(weft_workers_set_active(round % weft_worker_count() + 1), WEFT_OK);
+    EXPECT_EQ(weft_barrier_wait(&barrier, nullptr), WEFT_OK);
+  }
+  jobs.join();
+  EXPECT_EQ(passed, 31U);
+}
+
+void count_tree(std::atomic<unsigned>& leaves, unsigned depth) {
+  if (depth == 0) {
+    ++leaves;
+    return;
+  }
+  Jobs jobs;
+  for (int child = 0; child < 2; ++child) jobs.start(WEFT_AUTO, [&leaves, depth] { count_tree(leaves, depth - 1); });
+}
+
+TEST_F(ActiveTest, ChangedAllTheTime) {
+  std::atomic<bool> over{false};
+  const unsigned workers = weft_worker_count();
+  const auto change = [&](unsigned seed) {
+    for (unsigned round = seed; !over; ++round) {
+      EXPECT_EQ(weft_workers_set_active(round * 2654435761U / 65536 % workers + 1), WEFT_OK);
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  };
+  std::thread one(change, 1);
+  std::thread other(change, 77);
+  std::atomic<unsigned> leaves{0};
+  const unsigned trees = scaled(300);
+  for (unsigned round = 0; round < trees; ++round) count_tree(leaves, 9);
+  over = true;
+  one.join();
+  other.join();
+  EXPECT_EQ(leaves, trees * 512);
+  // The last one counts.
+  ASSERT_EQ(weft_workers_set_active(1), WEFT_OK);
+  ASSERT_TRUE(eventually([] { return workers_awake() == 0; }));
+  EXPECT_EQ(workers_used(100), 1U);
+}
+
+TEST_F(ActiveTest, PackingsFollow) {
+  weft_pool* pools[4];
+  weft_scheduler* schedulers[4];
+  weft_packing* packing = nullptr;
+  for (auto& pool : pools) pool = make_pool();
+  ASSERT_EQ(weft_packing_create(4, pools, schedulers, &packing), WEFT_OK);
+  EXPECT_EQ(weft_workers_set_active(1), WEFT_OK);
+  EXPECT_EQ(weft_packing_active(packing), 1U);
+  EXPECT_EQ(weft_workers_set_active(weft_worker_count()), WEFT_OK);
+  EXPECT_EQ(weft_packing_active(packing), std::min(weft_worker_count(), 4U));
+  for (auto* scheduler : schedulers) EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_packing_free(packing), WEFT_OK);
+  EXPECT_EQ(weft_workers_set_active(1), WEFT_OK);
+  for (auto* pool : pools) EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+// A worker was woken for a unit that another one has to itself, and that one slept on.
+TEST_F(ActiveTest, UnitsOfAPackingWaitForEachOther) {
+  constexpr unsigned total = 8;
+  weft_pool* pools[total];
+  weft_scheduler* schedulers[total];
+  weft_worker* workers[total];
+  weft_packing* packing = nullptr;
+  for (auto& pool : pools) pool = make_pool();
+  ASSERT_EQ(weft_packing_create(total, pools, schedulers, &packing), WEFT_OK);
+  for (unsigned index = 0; index < total; ++index)
+    ASSERT_EQ(weft_worker_create(schedulers[index], &workers[index]), WEFT_OK);
+  for (unsigned active = 1; active <= total; ++active) {
+    ASSERT_EQ(weft_packing_set_active(packing, active), WEFT_OK);
+    weft_barrier barrier = WEFT_BARRIER_INIT(total);
+    std::atomic<unsigned> passed{0};
+    Jobs jobs;
+    for (auto* pool : pools)
+      jobs.start(with(WEFT_AUTO, pool), [&] {
+        for (unsigned round = 0; round < 200; ++round) {
+          if (round % 50 == 0) weft_sleep(1000 * 1000);
+          weft_barrier_wait(&barrier, nullptr);
+        }
+        ++passed;
+      });
+    jobs.join();
+    EXPECT_EQ(passed, total);
+  }
+  for (auto* worker : workers) EXPECT_EQ(weft_worker_join(worker), WEFT_OK);
+  for (auto* scheduler : schedulers) EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_packing_free(packing), WEFT_OK);
+  for (auto* pool : pools) EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+/// What `weft ctl` does: sends the value, and reads the answer.
+std::string command(int value) {
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "weft-ctl/%d", getpid());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
+  const timeval limit{5, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0) << strerror(errno);
+  sigval with{};
+  with.sival_int = value;
+  EXPECT_EQ(sigqueue(getpid(), SIGURG, with), 0);
+  char answer[256] = {};
+  EXPECT_GT(recv(fd, answer, sizeof answer - 1, 0), 0) << strerror(errno);
+  close(fd);
+  return answer;
+}
+
+TEST_F(ActiveTest, BySignal) {
+  const unsigned workers = weft_worker_count();
+  const auto expected = [workers](unsigned active) {
+    return "workers=" + std::to_string(workers) + " active=" + std::to_string(active) + " ";
+  };
+  const auto begins_with = [](const std::string& text, const std::string& begin) { return text.rfind(begin, 0) == 0; };
+  errno = 54321;
+  EXPECT_TRUE(begins_with(command(1), expected(1)));
+  EXPECT_EQ(weft_workers_active(), 1U);
+  EXPECT_TRUE(begins_with(command(-1), expected(1))) << "asks only";
+  EXPECT_TRUE(begins_with(command(0), expected(workers)));
+  EXPECT_TRUE(begins_with(command(1), expected(1)));
+  EXPECT_TRUE(begins_with(command(1000000), expected(workers))) << "no more than there are";
+  EXPECT_EQ(weft_workers_active(), workers);
+  // Others' use of the signal changes nothing.
+  raise(SIGURG);
+  EXPECT_EQ(weft_workers_active(), workers);
+}
+
+TEST_F(ActiveTest, SignalsInTheMidstOfEverything) {
+  if (thread_sanitizer) GTEST_SKIP() << "puts signals off";
+  std::atomic<bool> over{false};
+  std::thread sender([&] {
+    for (int round = 0; !over; ++round) {
+      sigval with{};
+      with.sival_int = round % 3;
+      sigqueue(getpid(), SIGURG, with);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  });
+  std::atomic<unsigned> leaves{0};
+  const unsigned trees = scaled(300);
+  for (unsigned round = 0; round < trees; ++round) count_tree(leaves, 9);
+  over = true;
+  sender.join();
+  EXPECT_EQ(leaves, trees * 512);
+}
+
+TEST_F(ActiveTest, AForkedChildBeginsWithAll) {
+  if (thread_sanitizer) GTEST_SKIP() << "starts no threads in a forked child";
+  ASSERT_EQ(weft_workers_set_active(1), WEFT_OK);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (weft_workers_active() != weft_worker_count()) _exit(2);
+    meet(weft_worker_count());
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(weft_workers_active(), 1U);
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""ctl_test.py WEFT PROGRAM: `weft ctl` on processes of PROGRAM (ctl.c), and on such as do not run on weft."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+WEFT, PROGRAM = sys.argv[1:3]
+wrong: list[str] = []
+
+
+def expect(arguments: list[str], status: int, text: str, user: int | None = None) -> None:
+    """What `weft ctl ARGUMENTS` says: a line on standard output if it worked, on standard error if not."""
+    command = [WEFT, "ctl", *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30, user=user, group=user)
+    said, silent = (ran.stdout, ran.stderr) if status == 0 else (ran.stderr, ran.stdout)
+    if ran.returncode != status or said != text + "\n" or silent != "":
+        wrong.append(f"ctl {' '.join(arguments)}: {ran.returncode}, {ran.stdout!r}, {ran.stderr!r}; not {text!r}")
+
+
+@contextmanager
+def started(mode: str = "", workers: str = "4") -> Iterator[subprocess.Popen[str]]:
+    """A process that has said its first line."""
+    command = [PROGRAM, *([mode] if mode else [])]
+    environment = dict(os.environ, WEFT_NUM_WORKERS=workers)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None and process.stdin is not None
+    process.stdout.readline()
+    try:
+        yield process
+        process.stdin.close()
+        if process.wait(timeout=20) != 0:
+            wrong.append(f"{' '.join(command)}: status {process.returncode}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def check_a_running_program() -> None:
+    with started() as process:
+        pid = str(process.pid)
+        expect([pid, "status"], 0, "4 of 4 workers are active")
+        expect([pid, "workers=2"], 0, "2 of 4 workers are active")
+        expect([pid, "status"], 0, "2 of 4 workers are active")
+        expect([pid, "workers=1"], 0, "1 of 4 workers is active")
+        expect([pid, "workers=999999"], 0, "4 of 4 workers are active")
+        expect([pid, "workers=3"], 0, "3 of 4 workers are active")
+        expect([pid, "workers=all"], 0, "4 of 4 workers are active")
+        if os.getuid() == 0:
+            expect([pid, "workers=1"], 1, f"weft: ctl: process {pid} belongs to another user", user=65534)
+        threads = [path.name for path in Path(f"/proc/{pid}/task").iterdir() if path.name != pid]
+        for thread in threads[:1]:
+            expect([thread, "status"], 1, f"weft: ctl: there is no process {thread}")
+    expect([pid, "status"], 1, f"weft: ctl: there is no process {pid}")
+
+
+def check_others() -> None:
+    with started("late") as process:
+        assert process.stdin is not None and process.stdout is not None
+        pid = str(process.pid)
+        expect([pid, "workers=1"], 1, f"weft: ctl: process {pid} does not run on weft, or has not come to use it yet")
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        expect([pid, "workers=1"], 0, "1 of 4 workers is active")
+    with started("deaf") as process:
+        pid = str(process.pid)
+        reason = "it does not run on weft, blocks SIGURG, or has a handler of its own"
+        expect([pid, "workers=1"], 1, f"weft: ctl: process {pid} does not answer: {reason}")
+    sleeper = subprocess.Popen(["sleep", "30"])
+    text = f"weft: ctl: process {sleeper.pid} does not run on weft, or has not come to use it yet"
+    expect([str(sleeper.pid), "workers=1"], 1, text)
+    if sleeper.poll() is not None:
+        wrong.append("a process that is not weft's did not survive")
+    sleeper.kill()
+    sleeper.wait()
+
+
+def check_commands() -> None:
+    expected = "expected status, workers=N (N from 1 on) or workers=all"
+    for what in ("workers=0", "workers=", "workers=-1", "workers=2x", "workers", "nonsense"):
+        expect(["1", what], 2, f"weft: ctl: '{what}': {expected}")
+    for who in ("0", "-3", "x", ""):
+        expect([who, "status"], 2, f"weft: ctl: '{who}' is not the number of a process")
+    expect([], 2, "weft: ctl: expected PID and status, workers=N or workers=all")
+    expect(["1", "status", "more"], 2, "weft: ctl: expected PID and status, workers=N or workers=all")
+
+
+check_a_running_program()
+check_others()
+check_commands()
+for line in wrong:
+    print(line)
+print(f"{len(wrong)} complaints")
+sys.exit(1 if wrong else 0)
