@@ -115,6 +115,7 @@ static void with_a_lock(int n) {
     omp_unset_lock(&lock);
   }
   CHECK_EQ(sum, 2 * n);
+  CHECK_EQ(link, 0);
   omp_destroy_lock(&lock);
 }
 

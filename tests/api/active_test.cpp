@@ -77,7 +77,8 @@ TEST_F(ActiveTest, OnlySoManyRunUnits) {
   for (unsigned active : {1U, workers / 2 + 1, workers, 1U}) {
     ASSERT_EQ(weft_workers_set_active(active), WEFT_OK);
     ASSERT_TRUE(eventually([&] { return workers_awake() < active; })) << active;
-    EXPECT_LE(workers_used(200), active);
+    // A spare worker may stand in for one that the kernel does not run, and rests again.
+    EXPECT_TRUE(eventually([&] { return workers_used(200) <= active; })) << active;
   }
   ASSERT_EQ(weft_workers_set_active(workers), WEFT_OK);
   meet(workers);
@@ -86,7 +87,7 @@ TEST_F(ActiveTest, OnlySoManyRunUnits) {
 TEST_F(ActiveTest, AllButOne) {
   ASSERT_EQ(weft_workers_set_active(1), WEFT_OK);
   ASSERT_TRUE(eventually([] { return workers_awake() == 0; }));
-  EXPECT_EQ(workers_used(200), 1U);
+  EXPECT_TRUE(eventually([] { return workers_used(200) == 1; }));
   ASSERT_EQ(weft_workers_set_active(weft_worker_count()), WEFT_OK);
   meet(weft_worker_count());
 }

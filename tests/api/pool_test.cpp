@@ -60,6 +60,7 @@ TEST_P(KindOfPoolTest, GivesInItsOrder) {
   for (int i = 0; i < 6; ++i) {
     weft_unit_attr attr = with(WEFT_FULL_L, pool);
     attr.priority = priorities[i];
+    attr.preemption = WEFT_PREEMPT_NONE;  // they share a vector
     units.push_back(jobs.start(attr, [&, i] { ran.push_back(i); }));
     EXPECT_EQ(weft_pool_size(pool), static_cast<std::size_t>(i) + 1);
   }
