@@ -72,7 +72,9 @@ inline void install_own(Worker& worker) {
 /// For the scheduler itself: changes to an identity that no unit can be running on elsewhere.
 inline void install_home(Worker& worker) {
   if (!identities_enabled) return;
-  install(worker, worker.home != nullptr ? worker.home : worker.own);
+  os::Identity* home = worker.home != nullptr ? worker.home : worker.own;
+  if (home == nullptr) __builtin_unreachable();  // a root has the one, a KLT of weft's the other
+  install(worker, home);
 }
 
 /// The unit that runs on the worker is about to be shown to others as suspended, or sets up a
