@@ -17,7 +17,7 @@ constinit PlacePools place_pools;
 void make_place_pools() {
   const unsigned count = std::min(runtime.config.places, runtime.workers);
   if (count == 0) return;
-  if (place_pools.pools == nullptr) place_pools.pools = static_cast<Pool**>(std::calloc(count, sizeof(void*)));
+  if (place_pools.pools == nullptr) place_pools.pools = static_cast<Pool**>(std::calloc(count, sizeof(Pool*)));
   if (place_pools.pools == nullptr) base::panic("no memory for %u pools", count);
   for (unsigned index = 0; index < count; ++index) {
     place_pools.pools[index] = Pool::create(Order::fifo, Access::mpmc);

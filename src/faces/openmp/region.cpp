@@ -600,7 +600,7 @@ void push_members(Team& team) {
     pool->push(&unit);
     if (before != nullptr && pool != before) core::notify_place(*before, &team.share);
   }
-  core::notify_place(*pool, &team.share);
+  if (pool != nullptr) core::notify_place(*pool, &team.share);
 }
 
 }  // namespace
