@@ -33,6 +33,16 @@ class KeptArray {
     return true;
   }
 
+  /// Once there are no readers any more: it is empty again.
+  void clear() {
+    while (Block* block = newest_) {
+      newest_ = block->outgrown;
+      std::free(block);
+    }
+    items_.store(nullptr, std::memory_order_relaxed);
+    capacity_ = 0;
+  }
+
  private:
   struct alignas(std::atomic<T>) Block {
     Block* outgrown;

@@ -12,7 +12,7 @@ bool identities_enabled = !sanitizer::active;
 
 namespace {
 
-constexpr unsigned most_spares = 32;
+constexpr unsigned most_spares = 16;
 
 Spinlock shared_lock;
 os::Identity* shared_spares = nullptr;
@@ -30,6 +30,21 @@ void share(os::Identity* identity) {
   SpinGuard guard(shared_lock);
   identity->next = shared_spares;
   shared_spares = identity;
+}
+
+// All but the first `kept` of the worker's.
+void share_spares(Worker& worker, unsigned kept) {
+  os::Identity** end = &worker.spares;
+  for (unsigned index = 0; index < kept && *end != nullptr; ++index) end = &(*end)->next;
+  os::Identity* first = *end;
+  if (first == nullptr) return;
+  *end = nullptr;
+  worker.spare_count = kept;
+  os::Identity* last = first;
+  while (last->next != nullptr) last = last->next;
+  SpinGuard guard(shared_lock);
+  last->next = shared_spares;
+  shared_spares = first;
 }
 
 void keep_as_spare(Worker& worker, os::Identity* identity) {
@@ -57,10 +72,12 @@ os::Identity* take_identity(Worker& worker) {
 }
 
 void give_identity(Worker& worker, os::Identity* identity) {
-  if (worker.spare_count < most_spares)
-    keep_as_spare(worker, identity);
-  else
-    share(identity);
+  if (worker.spare_count == most_spares) share_spares(worker, most_spares / 2);
+  keep_as_spare(worker, identity);
+}
+
+void leave_identities_to_others(Worker& worker) {
+  if (worker.spares != nullptr) share_spares(worker, 0);
 }
 
 bool take_spare_in_handler(Worker& worker) {

@@ -37,6 +37,10 @@ os::Identity* new_identity();
 os::Identity* take_identity(Worker& worker);
 void give_identity(Worker& worker, os::Identity* identity);
 
+/// The worker runs nothing for a while: what it has spare, others may take before they have a KLT made. (Units are
+/// suspended on one worker and end on another, so that some would have new ones made while others have plenty.)
+void leave_identities_to_others(Worker& worker);
+
 /// From a signal handler: moves one from the shared cache into the worker's. False: there is none, or somebody is
 /// just at it.
 bool take_spare_in_handler(Worker& worker);
@@ -68,7 +72,9 @@ inline void install_own(Worker& worker) {
 /// For the scheduler itself: changes to an identity that no unit can be running on elsewhere.
 inline void install_home(Worker& worker) {
   if (!identities_enabled) return;
-  install(worker, worker.home != nullptr ? worker.home : worker.own);
+  os::Identity* home = worker.home != nullptr ? worker.home : worker.own;
+  if (home == nullptr) __builtin_unreachable();  // a root has the one, a KLT of weft's the other
+  install(worker, home);
 }
 
 /// The unit that runs on the worker is about to be shown to others as suspended, or sets up a

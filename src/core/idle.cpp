@@ -21,6 +21,7 @@
 #include "core/idle.h"
 
 #include "core/find.h"
+#include "core/identities.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/preempt_timer.h"
@@ -142,6 +143,7 @@ bool Searching::exhausted() {
 
 void Searching::sleep() {
   Worker& worker = worker_;
+  leave_identities_to_others(worker);
   const std::uint32_t parked = counted_                        ? Parked::for_any_work
                                : worker.scheduler() != nullptr ? Parked::for_its_pools
                                                                : Parked::for_work_within;
@@ -172,6 +174,7 @@ void Searching::sleep() {
 // ---------------------------------------------------------------- spares
 
 void rest(Worker& worker) {
+  leave_identities_to_others(worker);
   worker.active.store(false, std::memory_order_relaxed);
   worker.parked.store(Parked::spare_rests, std::memory_order_release);
   os::heavy_fence();

@@ -121,6 +121,7 @@ void end_root(void* argument) {
     give_identity(*worker, worker->own);
     worker->own = nullptr;
   }
+  leave_identities_to_others(*worker);
   os::withdraw_signal_stack(worker->signal_stack);
   worker->signal_stack = nullptr;
   std::free(worker->root_unit.details.identity);
@@ -167,6 +168,7 @@ void* end_worker(Worker& worker, os::Identity* native) {
   // A suspended unit may have kept the thread-local storage of this KLT; then it has to stay for that.
   const bool is_lent = worker.own != native;
   if (is_lent && worker.own != nullptr) give_identity(worker, worker.own);
+  leave_identities_to_others(worker);
   worker.own = nullptr;
   worker.installed = nullptr;
   worker.active.store(false, std::memory_order_relaxed);

@@ -46,7 +46,7 @@ static void conditions(void) {
   int after = 0;
 #pragma omp parallel num_threads(2)
   {
-#pragma omp cancel parallel if (after < 0)
+#pragma omp cancel parallel if (check_load(&after) < 0)
     check_add(&after, 1);
 #pragma omp barrier
 #pragma omp single nowait
@@ -55,7 +55,7 @@ static void conditions(void) {
                    */
 #pragma omp cancel parallel if (omp_get_thread_num() == 0)
     for (;;) {
-#pragma omp cancel parallel if (after < 0)
+#pragma omp cancel parallel if (check_load(&after) < 0)
       check_work(10);
     }
 #endif

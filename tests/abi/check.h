@@ -79,6 +79,10 @@ CHECK_MAYBE_UNUSED static void check_runtime(void) {
   }
 }
 
+/* With weft and a sanitizer, members and tasks that wait share thread-local storage with others, and no call goes on on
+ * another stack (sanitized.cmake). */
+CHECK_MAYBE_UNUSED static int check_sanitized(void) { return getenv("CHECK_SANITIZED") != NULL; }
+
 /* For main(), first thing: the runtime reads its environment when it is loaded, so the program starts anew with the
  * variable, unless that is set. */
 CHECK_MAYBE_UNUSED static void check_need_variable(const char* name, const char* value, char** argv) {

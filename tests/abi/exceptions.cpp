@@ -133,8 +133,8 @@ void destructors() {
 
 void body() {
   in_members();
-  over_suspension();
-  in_tasks();
+  if (!check_sanitized()) over_suspension();
+  if (!check_sanitized()) in_tasks();
   in_worksharing();
   in_nested_regions();
   destructors();

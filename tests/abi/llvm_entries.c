@@ -466,12 +466,12 @@ static void atomics(void) {
 
 static void body(void) {
   regions();
-  numbers();
+  if (!check_sanitized()) numbers();
   constructs();
   loops();
   locks();
   task_ids();
-  threadprivates();
+  if (!check_sanitized()) threadprivates();
   atomics();
 }
 

@@ -35,6 +35,9 @@ weft_abi_clang_test(entries llvm_entries.c NO_STOCK) # libomp's loops overflow a
 # Threadprivate variables that are no thread-local ones, but the runtime's.
 weft_abi_clang_test(threadprivate_no_tls threadprivate.c OPTIONS -fnoopenmp-use-tls)
 weft_abi_clang_test(threadprivate_class_no_tls threadprivate_class.cpp OPTIONS -fnoopenmp-use-tls)
+if(WEFT_SANITIZE)
+  return()
+endif()
 
 # An older clang, with the newer one's omp.h.
 if(abi_has_clang AND WEFT_OLD_CLANG)
@@ -123,6 +126,12 @@ if(abi_has_clang)
           COMMAND ${abi_clang_folder}/${name}_O2 ENV ${environment})
       endif()
     endforeach()
+  endforeach()
+  # A tool that does not want to watch after all; the first thing that the program does is to open a region.
+  foreach(name loop_dynamic master task_basic)
+    set(environment OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness> WITNESS_REFUSES=1)
+    abi_register(abi.ompt.refused.${name} 60 COMMAND abi_${name}_O2 ENV ${environment})
+    abi_register(abi.ompt.refused.clang.${name} 60 COMMAND ${abi_clang_folder}/${name}_O2 ENV ${environment})
   endforeach()
   abi_register(abi.ompt.watched.collapse 60 COMMAND ${abi_clang_folder}/collapse_O2
     ENV OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)

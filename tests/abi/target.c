@@ -67,7 +67,7 @@ static void privates(void) {
 }
 
 static void big_copies(void) {
-  static char large[100000];
+  char large[100000];
   large[99999] = 3;
   int seen = 0;
 #pragma omp target firstprivate(large) map(tofrom : seen)

@@ -142,6 +142,7 @@ static void body(void) {
   tied_tasks_stay();
   members_stay();
   undeferred_tasks_stay();
+  if (check_sanitized()) return;
   threadprivate_of_the_thread();
   threadprivate_over_suspension();
 }

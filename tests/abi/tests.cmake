@@ -80,6 +80,9 @@ weft_abi_test(target_teams_f_integer8 Fortran target_teams.F90 PAIRS 2_2 8_8 NO_
   $<$<COMPILE_LANGUAGE:Fortran>:-fdefault-integer-8>)
 weft_abi_test(target_offload C target_offload.c PAIRS 2_2 NO_O0)
 weft_abi_test(routines_new C routines_new.c PAIRS 2_2 8_8)
+if(WEFT_SANITIZE)
+  return() # what follows is about settings, places and names, which the sanitizers have nothing to say to
+endif()
 
 # Environment variables. env_test.py knows the cases.
 abi_program(abi_icv_probe -O2 icv_probe.c)

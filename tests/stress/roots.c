@@ -216,6 +216,16 @@ static void short_lived_roots_leak_nothing(void) {
         memory_before, memory_after);
 }
 
+// At places members are resumed by whoever attends their place, not by the worker that they were suspended on.
+static void short_lived_roots_at_places_leak_nothing(void) {
+  const char* places[] = {"OMP_PLACES=sockets", "OMP_PLACES=threads"};
+  for (int i = 0; i < 2; i++) {
+    const struct RunOptions options = {.environment = {places[i]}, .deadline_seconds = 20.0 * repeats(1)};
+    const struct Run run = run_again("short_lived_roots_leak_nothing", options);
+    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s: %s", places[i], run.errors);
+  }
+}
+
 // A root ends while others run, and while the members it started have just left.
 static atomic_int running;
 
@@ -431,6 +441,7 @@ int main(int count, char** arguments) {
       {"settings_per_root", settings_per_root, 0},
       {"critical_across_roots", critical_across_roots, 0},
       {"short_lived_roots_leak_nothing", short_lived_roots_leak_nothing, 0},
+      {"short_lived_roots_at_places_leak_nothing", short_lived_roots_at_places_leak_nothing, 0},
       {"roots_end_while_others_run", roots_end_while_others_run, 0},
       {"roots_end_by_exit_and_cancel", roots_end_by_exit_and_cancel, 0},
       {"roots_stay_on_their_kernel_threads", roots_stay_on_their_kernel_threads, 0},

@@ -111,9 +111,10 @@ struct Pool::Through {
   }
 
   static void mark_and_push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
-    for (Unit* unit = first; count != 0; unit = unit->next) {
+    Unit* unit = first;
+    for (std::size_t left = count; left != 0; --left) {
       mark(*unit, pool.preemption_);
-      if (unit == last) break;
+      if (left != 1) unit = unit->next;
     }
     push_many(pool, first, last, count);
   }

@@ -1,5 +1,7 @@
 #include "faces/openmp/cancel.h"
 
+#include "core/find.h"
+#include "core/scheduler.h"
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/workshare.h"
 
@@ -24,8 +26,22 @@ bool is_cancelled(const Team& team, const Task& task) {
   return false;
 }
 
-bool cancellation_point(Member& member, Cancellable region) {
-  if (!settings.cancellation) return false;
+namespace {
+
+// A member that polls: who is to cancel may be waiting for its worker, or for its KLT. To look for that, and to go,
+// costs more than many polls. (The watchdog would find that nothing goes on; it needs longer, and may be off.)
+[[gnu::noinline]] void let_others_go_on() {
+  const core::Worker& worker = *core::this_worker();
+  if (core::has_local_work(worker) || core::any_work(worker)) core::yield();
+}
+
+bool polled_in_vain(Member& member) {
+  constexpr std::uint32_t polls_before_look = 1U << 14U;
+  if (++member.polls % polls_before_look == 0) let_others_go_on();
+  return false;
+}
+
+bool is_to_end(const Member& member, Cancellable region) {
   const Team& team = *member.team;
   if (region == Cancellable::worksharing) return team.worksharing_cancelled.load(std::memory_order_acquire);
   if (region == Cancellable::taskgroup) {
@@ -33,6 +49,13 @@ bool cancellation_point(Member& member, Cancellable region) {
     if (group != nullptr && group->cancelled.load(std::memory_order_acquire)) return true;
   }
   return team_cancelled(team);
+}
+
+}  // namespace
+
+bool cancellation_point(Member& member, Cancellable region) {
+  if (!settings.cancellation) return false;
+  return is_to_end(member, region) || polled_in_vain(member);
 }
 
 bool cancel(Member& member, Cancellable region) {

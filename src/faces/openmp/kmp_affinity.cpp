@@ -205,7 +205,7 @@ unsigned threads_per_core(const Hardware& hardware) {
     if (!goes_on && index != 0 && in_this * cores != hardware.count) return 0;
     in_this = goes_on ? in_this + 1 : 1;
   }
-  return hardware.count / cores;
+  return cores != 0 ? hardware.count / cores : 0;
 }
 
 /// Cores, or all threads of each, so that places.per_core of them make up one.

@@ -46,6 +46,7 @@ struct Member {
   std::uint64_t constructs = 0;  // worksharing constructs met so far; names the next one's slot
   std::uint32_t singles = 0;     // single regions met so far
   TaskSeat* seat = nullptr;      // once tasks are used in the team
+  std::uint32_t polls = 0;       // for cancellation, in vain
   LoopPosition loop;
   Workshare* doacross = nullptr;  // of a loop that the compiler shares out by itself
   PushedClauses pushed;

@@ -63,14 +63,6 @@ void set_bits(std::atomic<std::uint64_t>* words, unsigned first, unsigned count)
   }
 }
 
-bool any_vacant(const Team& team) {
-  const unsigned words = team.vacant_words.load(std::memory_order_acquire);
-  const auto vacant = team.vacant.items();
-  for (unsigned word = 0; word < words; ++word)
-    if (vacant[word].load(std::memory_order_relaxed) != 0) return true;
-  return false;
-}
-
 // The number of a vacant seat, now the caller's; 0 (the master's, never vacant) if there is none.
 unsigned take_vacant(Team& team) {
   const auto vacant = team.vacant.items();
@@ -498,6 +490,14 @@ void keep_own_identity_while_members_run(core::Worker& worker) {
 
 }  // namespace
 
+bool any_vacant(const Team& team) {
+  const unsigned words = team.vacant_words.load(std::memory_order_acquire);
+  const auto vacant = team.vacant.items();
+  for (unsigned word = 0; word < words; ++word)
+    if (vacant[word].load(std::memory_order_relaxed) != 0) return true;
+  return false;
+}
+
 bool hold_open(Team& team) {
   std::uint64_t word = team.pending.load(std::memory_order_relaxed);
   while ((word & Pending::tasks_in_use) != 0)
@@ -507,7 +507,12 @@ bool hold_open(Team& team) {
   return false;
 }
 
-void let_close(Team& team) { drop_holders(team, Pending::holder); }
+void let_close(Team& team) {
+  if (team.level == 0 && team.standing == Standing::root)
+    let_root_end(team);
+  else
+    drop_holders(team, Pending::holder);
+}
 
 unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
   const Icv& icv = icv_of(member);
@@ -595,7 +600,7 @@ void push_members(Team& team) {
     pool->push(&unit);
     if (before != nullptr && pool != before) core::notify_place(*before, &team.share);
   }
-  core::notify_place(*pool, &team.share);
+  if (pool != nullptr) core::notify_place(*pool, &team.share);
 }
 
 }  // namespace

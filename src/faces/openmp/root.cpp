@@ -5,6 +5,7 @@
 
 #include "base/panic.h"
 #include "core/identities.h"
+#include "core/spinlock.h"
 #include "faces/openmp/affinity_display.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/ompt/regions.h"
@@ -92,15 +93,42 @@ void leave_seats(core::Worker& worker, Team& initial) {
 
 namespace {
 
-// False: somebody may still have to do with tasks of the root's.
-bool release_tasks(Team& team) {
-  if (!team.tasks.used.load(std::memory_order_acquire)) return true;
-  if (!quiescent(team) || Pending::holders(team.pending.load(std::memory_order_acquire)) != 0) return false;
-  free_pool(team.tasks);
-  return true;
+// What a thread of the program was outlives it as long as an event of one of its tasks is still to be fulfilled. Who
+// fulfils the last one frees it: the count of those who hold the team open changes here with the pool's lock held, so
+// that of the thread that ends and those who fulfil events one alone finds that it is the last.
+bool nobody_comes_after(const Root& root, std::uint64_t pending) {
+  if (!root.ended || Pending::holders(pending) != 0) return false;
+  return !root.team.tasks.used.load(std::memory_order_acquire) || quiescent(root.team);
+}
+
+void free_root(Root& root) {
+  free_pool(root.team.tasks);
+  free_displayed(root.team.displayed_opener);
+  std::free(&root);
+}
+
+void end_root_team(Root& root) {
+  bool last = false;
+  {
+    core::SpinGuard guard(root.team.tasks.lock);
+    root.ended = true;
+    last = nobody_comes_after(root, root.team.pending.load(std::memory_order_acquire));
+  }
+  if (last) free_root(root);
 }
 
 }  // namespace
+
+void let_root_end(Team& team) {
+  auto& root = reinterpret_cast<Root&>(team);  // its first member
+  bool last = false;
+  {
+    core::SpinGuard guard(team.tasks.lock);
+    const std::uint64_t before = team.pending.fetch_sub(Pending::holder, std::memory_order_acq_rel);
+    last = nobody_comes_after(root, before - Pending::holder);
+  }
+  if (last) free_root(root);
+}
 
 void end_seats(core::Worker& worker) {
   Root* root = cache_of(worker).root;
@@ -124,9 +152,7 @@ void root_ends(core::Worker& worker) {
   Root* root = cache->root;
   cache->root = nullptr;
   cache->bound_klt = 0;
-  if (!release_tasks(root->team)) return;  // the fulfilment of an event is still to come
-  free_displayed(root->team.displayed_opener);
-  std::free(root);
+  end_root_team(*root);
 }
 
 void forked(core::Worker& self, const core::Worker& before) {

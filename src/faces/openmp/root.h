@@ -35,10 +35,11 @@ struct RegionCounters {
 
 /// A thread of the program outside any region: member 0 of a team of its own.
 struct Root {
-  Team team;
+  Team team;  // first: let_root_end() finds the root by it
   Seats seats;
   ompt::Thread** threads = nullptr;  // that a tool sees, by number; entry 0 is unused
   unsigned thread_count = 0;
+  bool ended = false;  // its thread; changes with the lock of the team's tasks held
 };
 
 struct WorkerCache {
@@ -74,6 +75,9 @@ Seats* seats_for(core::Worker& worker, unsigned size);
 Seats* seats_within(core::Worker& worker, Team& initial, unsigned size);
 /// The initial team ends.
 void leave_seats(core::Worker& worker, Team& initial);
+
+/// let_close() for the team of a root, which may have ended meanwhile: then the last to call this frees it.
+void let_root_end(Team& team);
 
 // Hooks for the core.
 void root_ends(core::Worker& worker);

@@ -21,14 +21,25 @@ void for_each_seat(const TaskPool& pool, Visit visit) {
       if (!visit(*seat)) return;
 }
 
+// 0, 1, 3, 7 and so on.
+unsigned deepest_of_class(const Task& task) {
+  if (task.priority > 0) return ~0U;
+  return task.depth == 0 ? 0 : ~0U >> static_cast<unsigned>(__builtin_clz(task.depth));
+}
+
+bool comes_before(const PriorityClass& each, int priority, unsigned deepest) {
+  return each.priority != priority ? each.priority > priority : each.deepest < deepest;
+}
+
 // With the priority lock held.
-PriorityClass& class_of(TaskPool& pool, int priority) {
+PriorityClass& class_of(TaskPool& pool, const Task& task) {
+  const unsigned deepest = deepest_of_class(task);
   PriorityClass** link = &pool.classes;
-  while (*link != nullptr && (*link)->priority > priority) link = &(*link)->next;
-  if (*link == nullptr || (*link)->priority != priority) {
+  while (*link != nullptr && comes_before(**link, task.priority, deepest)) link = &(*link)->next;
+  if (*link == nullptr || (*link)->priority != task.priority || (*link)->deepest != deepest) {
     void* memory = std::malloc(sizeof(PriorityClass));
     if (memory == nullptr) no_memory();
-    *link = new (memory) PriorityClass{priority, nullptr, nullptr, *link};
+    *link = new (memory) PriorityClass{task.priority, deepest, nullptr, nullptr, *link};
   }
   return **link;
 }
@@ -36,19 +47,21 @@ PriorityClass& class_of(TaskPool& pool, int priority) {
 // Returns the new TaskPool::listed.
 std::uint64_t put_by_priority(TaskPool& pool, Task& task) {
   core::SpinGuard guard(pool.priority_lock);
-  PriorityClass& own = class_of(pool, task.priority);
+  PriorityClass& own = class_of(pool, task);
   task.listed = pool.listed.load(std::memory_order_relaxed) + 1;
   task.next = nullptr;
   task.previous = own.last;
   (own.last != nullptr ? own.last->next : own.first) = &task;
   own.last = &task;
   pool.prioritised.fetch_add(1, std::memory_order_relaxed);
+  if (task.priority > 0) pool.urgent.fetch_add(1, std::memory_order_relaxed);
   pool.listed.store(task.listed, std::memory_order_release);
   return task.listed;
 }
 
 // The oldest that may be run among those with a number from `first` on.
 Task* take_from_class(PriorityClass& own, const Task* only_below, std::uint64_t first) {
+  if (only_below != nullptr && own.deepest <= only_below->depth) return nullptr;
   Task* found = own.first;
   if (first != 0) {
     found = nullptr;
@@ -66,6 +79,7 @@ Task* take_by_priority(TaskPool& pool, const Task* only_below, std::uint64_t fir
   for (PriorityClass* each = pool.classes; each != nullptr; each = each->next)
     if (Task* task = take_from_class(*each, only_below, first); task != nullptr) {
       pool.prioritised.fetch_sub(1, std::memory_order_relaxed);
+      if (task->priority > 0) pool.urgent.fetch_sub(1, std::memory_order_relaxed);
       return task;
     }
   return nullptr;
@@ -130,6 +144,7 @@ void free_pool(TaskPool& pool) {
     seat->~TaskSeat();
     std::free(seat);
   }
+  pool.seats.clear();
   while (PriorityClass* each = pool.classes) {
     pool.classes = each->next;
     std::free(each);
@@ -184,6 +199,27 @@ bool has_queued_tasks(const TaskPool& pool) {
   return found;
 }
 
+namespace {
+
+// Whether a worker that sleeps is to be woken for a task that was just offered. Whoever becomes able to run it later
+// is awake then, and so is its worker, which looks before it sleeps: so no task is left lying for good.
+bool is_to_be_told(TaskSeat& seat, const Team& team) {
+  if (team.level == 0) return false;
+  const TaskPool& pool = team.tasks;
+  if (pool.free_waiters.load(std::memory_order_relaxed) != 0 || team.share.left() != 0 || any_vacant(team)) return true;
+  if (pool.bound_waiters.load(std::memory_order_relaxed) == 0) return false;
+  return (++seat.untold & (pool.patience.load(std::memory_order_relaxed) - 1)) == 0;
+}
+
+}  // namespace
+
+void note_look_of_bound(TaskPool& pool, bool in_vain) {
+  constexpr unsigned most_patience = 1024;
+  const unsigned patience = pool.patience.load(std::memory_order_relaxed);
+  const unsigned next = !in_vain ? 1 : patience < most_patience ? 2 * patience : patience;
+  if (next != patience) pool.patience.store(next, std::memory_order_relaxed);
+}
+
 void enqueue(Member& member, Task& task) {
   TaskSeat& seat = seat_of(member);
   TaskPool& pool = member.team->tasks;
@@ -193,7 +229,7 @@ void enqueue(Member& member, Task& task) {
     seat.deque.push(&task);
     seat.offered.store(seat.offered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
-  if (member.team->level != 0) core::notify(&member.team->share);
+  if (is_to_be_told(seat, *member.team)) core::notify(&member.team->share);
 }
 
 void enqueue_for_all(Team& team, Task& task) {
@@ -227,20 +263,32 @@ TaskSearch begin_search(Member& member, const Task* only_below) {
   return seat_of(member).around;
 }
 
+namespace {
+
+Task* find_listed(TaskPool& pool, const Task* only_below, TaskSearch& search) {
+  if (pool.prioritised.load(std::memory_order_relaxed) == 0) return nullptr;
+  const std::uint64_t listed = pool.listed.load(std::memory_order_acquire) + 1;
+  if (search.listed_to == listed) return nullptr;
+  if (Task* task = take_by_priority(pool, only_below, search.listed_to); task != nullptr) return task;
+  search.listed_to = listed;
+  return nullptr;
+}
+
+}  // namespace
+
+// The list has a lock that all share: where nothing in it is urgent, the member's own tasks come first.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   TaskPool& pool = member.team->tasks;
-  if (pool.prioritised.load(std::memory_order_relaxed) != 0) {
-    const std::uint64_t listed = pool.listed.load(std::memory_order_acquire) + 1;
-    if (search.listed_to != listed) {
-      if (Task* task = take_by_priority(pool, only_below, search.listed_to); task != nullptr) return task;
-      search.listed_to = listed;
-    }
-  }
+  const bool urgent = pool.urgent.load(std::memory_order_relaxed) != 0;
+  if (urgent)
+    if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   TaskSeat& seat = seat_of(member);
   if (Task* task = seat.deque.pop(); task != nullptr) {
     if (may_run(task, only_below)) return task;
     seat.deque.push(task);
   }
+  if (!urgent)
+    if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   return steal_task(member, only_below, search);
 }
 

@@ -39,6 +39,7 @@ struct TaskSeat {
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
   std::atomic<std::uint64_t> offered{0};  // tasks put into the deque
+  unsigned untold = 0;                    // those that only members who wait for their own tasks could run
 };
 
 /// A unit that sleeps at a task scheduling point. Lies on its stack.
@@ -51,12 +52,15 @@ struct TaskWaiter {
   bool listed = false;
 };
 
-/// Tasks of one priority, in the order in which they came.
+/// Tasks of one priority, in the order in which they came. Of those without a priority, which somebody has come across
+/// who could not run them, each class has those of about one depth: who may run only what is deeper need not go
+/// through the others, and in a deep tree nearly all of them are at its root.
 struct PriorityClass {
   int priority;
+  unsigned deepest;  // that a task in it may be
   Task* first = nullptr;
   Task* last = nullptr;
-  PriorityClass* next = nullptr;  // lower
+  PriorityClass* next = nullptr;  // lower, or deeper
 };
 
 struct TaskPool {
@@ -69,6 +73,9 @@ struct TaskPool {
   std::atomic<unsigned> free_waiters{0};     // those that may run any task
   std::atomic<unsigned> bound_waiters{0};    // those that may run only some
   std::atomic<std::uint64_t> bound_seen{0};  // not more than any of those has seen
+  /// A power of two: of so many tasks that only those could run, a sleeping worker is woken for one. It grows while
+  /// they are woken in vain.
+  std::atomic<unsigned> patience{1};
   /// Tasks that were completed by others than members. Changes under the lock, and one that would sleep looks again if
   /// it has changed since its last look.
   std::atomic<std::uint64_t> completed_elsewhere{0};
@@ -78,6 +85,7 @@ struct TaskPool {
   core::Spinlock priority_lock;
   PriorityClass* classes = nullptr;
   std::atomic<unsigned> prioritised{0};
+  std::atomic<unsigned> urgent{0};       // those of them that have a priority
   std::atomic<std::uint64_t> listed{0};  // tasks put into the list so far
 };
 
@@ -90,6 +98,9 @@ void open_pool(Team& team);
 
 /// The region is over: the counts start again from 0, for a next region of another size.
 void close_pool(TaskPool& pool);
+
+/// A member that may run only some tasks goes to sleep: again, having found none.
+void note_look_of_bound(TaskPool& pool, bool in_vain);
 
 /// Frees what the pool owns; nobody uses it any more.
 void free_pool(TaskPool& pool);

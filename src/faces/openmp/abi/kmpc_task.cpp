@@ -103,8 +103,9 @@ DependenceList collect(Dependence* into, std::int32_t count, const LlvmDependenc
   ompt::set_exit_frame(*ompt::record_of(*preamble.task), frame);
 }
 
+// Never none.
 std::size_t list_bytes(std::int32_t count, std::int32_t more) {
-  return static_cast<std::size_t>((count > 0 ? count : 0) + (more > 0 ? more : 0)) * sizeof(Dependence);
+  return static_cast<std::size_t>((count > 0 ? count : 0) + (more > 0 ? more : 0) + 1) * sizeof(Dependence);
 }
 
 [[gnu::noinline, gnu::cold]] void submit_watched(Member& member, const TaskPreamble& preamble,
