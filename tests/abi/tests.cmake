@@ -135,14 +135,3 @@ endforeach()
 # What the shared object exports and needs.
 abi_register(abi.symbols 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/symbols.py ${WEFT_STOCK_LIBGOMP} ${WEFT_DROPIN_DIR}/libgomp.so.1)
-
-# Entry points that are not there yet end the process with one line. Take a name out when it is implemented.
-abi_program(abi_not_done -O2 not_done.c)
-function(abi_not_done_test name)
-  abi_register(abi.not_done.${name} 30 COMMAND
-    ${Python3_EXECUTABLE} ${abi_root}/not_done.py $<TARGET_FILE:abi_not_done> ${name} ${ARGN}
-    ENV OMP_NUM_THREADS=4 WEFT_NUM_WORKERS=2)
-endfunction()
-foreach(name __kmpc_task_get_depnode __kmpc_task_get_successors)
-  abi_not_done_test(${name})
-endforeach()

@@ -1,5 +1,6 @@
 #include "faces/openmp/dependence.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <span>
@@ -99,18 +100,19 @@ void forget_complete(Link*& list, std::uint32_t& count) {
 bool is_own(Dependences& task, const Edge* edge) { return edge >= task.edges() && edge < task.edges() + task.room; }
 
 void free_edge(Edge* edge) {
-  if (!is_own(*edge->successor->dependences, edge)) [[unlikely]]
+  if (!is_own(*edge->successor, edge)) [[unlikely]]
     give_block(edge, sizeof(Edge));
 }
 
 void add_edge(Dependences& before, Task& after) {
   if (before.task == &after) return;
   Edge* head = before.successors.load(std::memory_order_acquire);
-  if (head == closed()) return;
   Dependences& own = *after.dependences;
+  // A task that waits for another because of several addresses does so once: its edge is the last that was added.
+  if (head == closed() || is_own(own, head)) return;
   if (before.record != nullptr) ompt::task_comes_before(before.record, own.record);
   void* memory = own.edge_count < own.room ? own.edges() + own.edge_count : take_block(sizeof(Edge));
-  Edge* edge = new (memory) Edge{&after, nullptr};
+  Edge* edge = new (memory) Edge{&own, nullptr};
   while (head != closed()) {
     edge->next = head;
     if (before.successors.compare_exchange_weak(head, edge, std::memory_order_acq_rel, std::memory_order_acquire)) {
@@ -326,7 +328,7 @@ bool release_successors(Team& team, Member* member, Task& task) {
   bool any = edge != nullptr;
   while (edge != nullptr) {
     Edge* next = edge->next;
-    Task& successor = *edge->successor;
+    Task& successor = *edge->successor->task;
     // Read first: the one that takes an undeferred task's count to 0 lets its creator go on with it.
     const bool deferred = successor.dependences->deferred;
     free_edge(edge);
@@ -336,6 +338,13 @@ bool release_successors(Team& team, Member* member, Task& task) {
   if (task.dependences->mutex_count != 0 && release_mutexes(team, member, *task.dependences)) any = true;
   let_go(task.dependences);
   return any;
+}
+
+const Edge* successors_of(const Task& task) {
+  static_assert(offsetof(Dependences, successors) == 0 && offsetof(Edge, successor) == 0);
+  if (task.dependences == nullptr) return nullptr;
+  const Edge* edge = task.dependences->successors.load(std::memory_order_acquire);
+  return edge != closed() ? edge : nullptr;
 }
 
 void free_table(Task& parent) {

@@ -54,9 +54,10 @@ namespace ompt {
 struct Record;
 }
 
-/// From a task to one that waits for it.
+/// From a task to one that waits for it. What LLVM's runtime has for it begins alike, which programs look at:
+/// kmp_depnode_list, and kmp_base_depnode for Dependences.
 struct Edge {
-  Task* successor;
+  Dependences* successor;
   Edge* next;
 };
 
@@ -75,8 +76,8 @@ struct Dependences {
   /// before it knows it by the count alone: a task that has none may be gone after the removal.
   static constexpr std::uint32_t mutexes_to_take = 1U << 30U;
   static constexpr std::uint32_t registering = 1U << 29U;  // more than there can be predecessors
+  std::atomic<Edge*> successors{nullptr};                  // first
   TaskCounter unresolved{registering + mutexes_to_take};
-  std::atomic<Edge*> successors{nullptr};
   std::atomic<std::uint32_t> users{1};  // the task, and its links that are in the table
   bool deferred = true;
   Task* task = nullptr;
@@ -100,6 +101,10 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
 /// `task` is complete: makes the successors that waited only for it ready. `member` is nullptr if who found out is no
 /// member of the team. Returns whether there were any.
 bool release_successors(Team& team, Member* member, Task& task);
+
+/// Those that wait for the task so far; nullptr if there are none, or it is complete. Changes when a sibling is created
+/// or the task ends.
+const Edge* successors_of(const Task& task);
 
 void free_table(Task& parent);
 

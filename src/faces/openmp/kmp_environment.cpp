@@ -54,13 +54,14 @@ bool read_block_time(ValueReader& value) {
 }
 
 // Anything but these means true, as there.
-bool is_true(const char* name) {
-  const char* text = std::getenv(name);
+bool means_true(const char* text) {
   if (text == nullptr) return false;
   for (const char* no : {"", "0", "false", "off", "no", "f", "n", ".false."})
     if (strcasecmp(text, no) == 0) return false;
   return true;
 }
+
+void throttle_tasks(bool yes) { settings.plenty_of_tasks = yes ? usual_plenty_of_tasks : std::uint64_t{1} << 32U; }
 
 // What is read here; and what only asks for what is so anyway: one runtime in the process, which starts afresh in a
 // forked child.
@@ -86,19 +87,39 @@ void name_those_not_used() {
   if (used != 0) base::warn("%.*s: not used by weft", static_cast<int>(used), names);
 }
 
+constexpr const char* a_block_time = "a number of milliseconds, or with us behind it, or infinite";
+
 }  // namespace
+
+bool set_kmp_variable_later(const char* name, const char* text, bool before_regions) {
+  const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
+  ValueReader value(text);
+  if (is("KMP_BLOCKTIME")) {
+    if (!read_block_time(value)) base::warn("%s=%s: expected %s; not used", name, text, a_block_time);
+  } else if (is("KMP_STACKSIZE")) {
+    if (!before_regions)
+      base::warn("%s=%s: not used, it can be set only before the first region", name, text);
+    else if (!read_stack_size(value))
+      base::warn("%s=%s: expected %s; not used", name, text, core::a_stack_size);
+  } else if (is("KMP_ENABLE_TASK_THROTTLING")) {
+    throttle_tasks(means_true(text));
+  } else if (is("KMP_SETTINGS")) {
+    if (means_true(text)) display_settings(false);
+  } else {
+    return false;
+  }
+  return true;
+}
 
 void read_kmp_environment() {
   if (settings.stack_size == 0)
     base::read_variable("KMP_STACKSIZE", core::a_stack_size, "stack size, unless another variable sets it",
                         read_stack_size);
   if (!is_set("GOMP_SPINCOUNT") && !is_set("OMP_WAIT_POLICY"))
-    base::read_variable("KMP_BLOCKTIME", "a number of milliseconds, or with us behind it, or infinite",
-                        "of OMP_WAIT_POLICY", read_block_time);
-  constexpr const char* throttling = "KMP_ENABLE_TASK_THROTTLING";
-  if (is_set(throttling) && !is_true(throttling)) settings.plenty_of_tasks = std::uint64_t{1} << 32U;
-  if (is_true("KMP_SETTINGS")) settings.display = true;
-  if (is_true("KMP_VERSION")) base::warn("the OpenMP runtime of this process is weft");
+    base::read_variable("KMP_BLOCKTIME", a_block_time, "of OMP_WAIT_POLICY", read_block_time);
+  if (const char* throttling = std::getenv("KMP_ENABLE_TASK_THROTTLING")) throttle_tasks(means_true(throttling));
+  if (means_true(std::getenv("KMP_SETTINGS"))) settings.display = true;
+  if (means_true(std::getenv("KMP_VERSION"))) base::warn("the OpenMP runtime of this process is weft");
   name_those_not_used();
 }
 

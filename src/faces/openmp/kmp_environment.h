@@ -7,4 +7,8 @@ namespace weft::openmp {
 /// line.
 void read_kmp_environment();
 
+/// Sets one of those variables when the library has been loaded. One line says so where it comes too late, or makes no
+/// sense. False: it is none of them.
+bool set_kmp_variable_later(const char* name, const char* text, bool before_regions);
+
 }  // namespace weft::openmp

@@ -48,6 +48,9 @@ struct Given {
 };
 Given given;
 
+/// Where the readers below put ICVs of a data environment.
+Icv* read_into = &settings.icv;
+
 const char* const boolean_words[] = {"false", "true"};
 const char* const switch_words[] = {"false", "true", "0", "1"};
 const char* const bind_words[] = {"false", "true", "primary", "close", "spread", "master"};
@@ -95,7 +98,7 @@ bool read_num_threads(ValueReader& value) {
   if (!value.at_end()) return false;
   memcpy(settings.nthreads_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
   settings.nthreads_levels = levels;
-  settings.icv.nthreads = list[0];
+  read_into->nthreads = list[0];
   return true;
 }
 
@@ -109,10 +112,10 @@ bool read_schedule(ValueReader& value) {
   long chunk = 0;
   if (value.take(',') && !value.take_number(chunk, 0, INT_MAX)) return false;
   if (!value.at_end()) return false;
-  settings.icv.schedule = static_cast<Schedule>(kind + 1);
-  settings.icv.chunk = chunk == 0 && !is_static ? 1 : static_cast<int>(chunk);
-  settings.icv.monotonic = monotonic;
-  settings.icv.static_is_monotonic = is_static && !monotonic && !nonmonotonic;
+  read_into->schedule = static_cast<Schedule>(kind + 1);
+  read_into->chunk = chunk == 0 && !is_static ? 1 : static_cast<int>(chunk);
+  read_into->monotonic = monotonic;
+  read_into->static_is_monotonic = is_static && !monotonic && !nonmonotonic;
   return true;
 }
 
@@ -131,7 +134,7 @@ bool read_proc_bind(ValueReader& value) {
   memcpy(settings.bind_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
   settings.bind_levels = levels;
   given.bind = true;
-  settings.icv.bind = list[0];
+  read_into->bind = list[0];
   return true;
 }
 
@@ -182,7 +185,7 @@ bool read_target_offload(ValueReader& value) {
 bool read_default_allocator(ValueReader& value) {
   AllocatorHandle handle = null_allocator;
   if (!read_allocator(value, handle)) return false;
-  settings.icv.default_allocator = handle;
+  read_into->default_allocator = handle;
   return true;
 }
 
@@ -190,7 +193,7 @@ bool read_max_active_levels(ValueReader& value) {
   long levels = 0;
   if (!read_number(value, levels, 0, LONG_MAX)) return false;
   if (levels > supported_active_levels) levels = supported_active_levels;
-  settings.icv.max_active_levels = static_cast<std::uint8_t>(levels);
+  read_into->max_active_levels = static_cast<std::uint8_t>(levels);
   given.max_active_levels = true;
   return true;
 }
@@ -198,7 +201,7 @@ bool read_max_active_levels(ValueReader& value) {
 bool read_thread_limit(ValueReader& value) {
   long limit = 0;
   if (!read_number(value, limit, 1, LONG_MAX)) return false;
-  settings.icv.thread_limit = limit > no_thread_limit ? no_thread_limit : static_cast<int>(limit);
+  read_into->thread_limit = limit > no_thread_limit ? no_thread_limit : static_cast<int>(limit);
   return true;
 }
 
@@ -243,7 +246,7 @@ constexpr const char* own_or_system = "stack size, unless another variable sets 
 const Variable variables[] = {
     {"OMP_NUM_THREADS", read_num_threads, "a list of positive integers (64 at most)", default_threads},
     {"OMP_SCHEDULE", read_schedule, "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]", "dynamic,1"},
-    {"OMP_DYNAMIC", [](ValueReader& value) { return read_boolean(value, settings.icv.dynamic); }, a_boolean, "false"},
+    {"OMP_DYNAMIC", [](ValueReader& value) { return read_boolean(value, read_into->dynamic); }, a_boolean, "false"},
     {"OMP_NESTED", [](ValueReader& value) { return given.nested = read_boolean(value, given.nested_value); }, a_boolean,
      "false"},
     {"OMP_MAX_ACTIVE_LEVELS", read_max_active_levels, "an integer from 0 on", "1"},
@@ -262,8 +265,7 @@ const Variable variables[] = {
      "an integer from 0 on", "0"},
     {"OMP_CANCELLATION", [](ValueReader& value) { return read_boolean(value, settings.cancellation); }, a_boolean,
      "false"},
-    {"OMP_DEFAULT_DEVICE",
-     [](ValueReader& value) { return read_number(value, settings.icv.default_device, 0, INT_MAX); },
+    {"OMP_DEFAULT_DEVICE", [](ValueReader& value) { return read_number(value, read_into->default_device, 0, INT_MAX); },
      "an integer from 0 on", "0"},
     {"OMP_NUM_TEAMS", [](ValueReader& value) { return read_global(value, global_icv.max_teams, 1, INT_MAX); },
      "a positive integer", "(no limit)"},
@@ -329,11 +331,12 @@ void derive_places() {
   if (!given.bind && places.in_use()) bind = ProcBind::true_;
 }
 
+void allow_nesting(bool nested) { read_into->max_active_levels = nested ? supported_active_levels : 1; }
+
 void derive_max_active_levels() {
   if (given.max_active_levels) return;
   const bool lists = settings.nthreads_levels > 1 || settings.bind_levels > 1;
-  const bool nested = given.nested ? given.nested_value : lists;
-  settings.icv.max_active_levels = nested ? supported_active_levels : 1;
+  allow_nesting(given.nested ? given.nested_value : lists);
 }
 
 void derive_spin() {
@@ -415,6 +418,58 @@ void read_settings() {
   listed_levels.store(settings.nthreads_levels, std::memory_order_relaxed);
   derive_max_active_levels();
   derive_spin();
+}
+
+namespace {
+
+enum class When : std::uint8_t { always, before_regions, at_load };
+
+When can_be_set(const char* name) {
+  for (const char* early : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "OMP_CANCELLATION", "OMP_DISPLAY_AFFINITY"})
+    if (strcmp(name, early) == 0) return When::before_regions;
+  for (const char* loaded : {"OMP_PROC_BIND", "OMP_PLACES", "WEFT_REPORT", "WEFT_IDENTITY"})
+    if (strcmp(name, loaded) == 0) return When::at_load;
+  return When::always;
+}
+
+bool read_once_more(const Variable& variable, const char* text, Icv& icv) {
+  ValueReader value(text);
+  read_into = &icv;
+  const bool makes_sense = variable.read(value);
+  if (makes_sense && strcmp(variable.name, "OMP_NESTED") == 0) allow_nesting(given.nested_value);
+  read_into = &settings.icv;
+  return makes_sense;
+}
+
+}  // namespace
+
+bool set_later(const char* name, const char* text, Icv* current) {
+  if (strcmp(name, "OMP_AFFINITY_FORMAT") == 0) {
+    set_affinity_format(text);
+    return true;
+  }
+  const Variable* found = nullptr;
+  for (const Variable& variable : variables)
+    if (strcmp(variable.name, name) == 0) found = &variable;
+  if (found == nullptr) return false;
+  const When when = can_be_set(name);
+  if (when == When::at_load || (when == When::before_regions && current != nullptr)) {
+    base::warn("%s=%s: not used, it can be set only %s", name, text,
+               when == When::at_load ? "in the environment" : "before the first region");
+    return true;
+  }
+  if (!read_once_more(*found, text, settings.icv)) {
+    base::warn("%s=%s: expected %s; not used", name, text, found->expected);
+    return true;
+  }
+  if (current != nullptr) (void)read_once_more(*found, text, *current);
+  if (settings.nthreads_levels > listed_levels.load(std::memory_order_relaxed))
+    listed_levels.store(settings.nthreads_levels, std::memory_order_relaxed);
+  if (strcmp(name, "OMP_WAIT_POLICY") == 0) given.spin = false;
+  derive_spin();
+  if (when == When::before_regions) attend_as_settings_say();
+  if (strcmp(name, "OMP_DISPLAY_ENV") == 0 && settings.display) display_settings(settings.display_verbose);
+  return true;
 }
 
 void display_settings(bool verbose) {

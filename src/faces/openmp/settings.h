@@ -11,6 +11,7 @@ namespace weft::openmp {
 enum class WaitPolicy : std::uint8_t { hybrid, active, passive };
 
 inline constexpr int most_levels_in_list = 64;
+inline constexpr std::uint64_t usual_plenty_of_tasks = 64;
 
 /// How long those spin who shall not sleep. The nanosecond tells it from a time that somebody asked for.
 inline constexpr std::uint64_t endless_spin_ns = 10ULL * 1000 * 1000 * 1000 + 1;
@@ -35,13 +36,18 @@ struct Settings {
   std::uint64_t spin_ns = 0;  // how long an idle worker looks before it sleeps
   unsigned looks = 2000;      // how often a waiting thread looks before it suspends
   /// Tasks that wait in a member's deque, for each member of the team, from which on it runs further ones at once.
-  std::uint64_t plenty_of_tasks = 64;
+  std::uint64_t plenty_of_tasks = usual_plenty_of_tasks;
 };
 
 extern Settings settings;
 
 /// Reads the environment. A value that makes no sense is named in one line, and the default kept.
 void read_settings();
+
+/// A variable of the environment, set when the library has been loaded: for tasks to come, and in the ICVs of the
+/// calling thread, unless it has none yet (nullptr). One line says so where it comes too late, or makes no sense.
+/// False: it is none of those that read_settings() reads. One caller at a time.
+bool set_later(const char* name, const char* text, Icv* current);
 
 /// OMP_DISPLAY_ENV's text on stderr, in libgomp's format.
 void display_settings(bool verbose);

@@ -5,44 +5,17 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/panic.h"
-#include "core/environment.h"
-#include "core/runtime.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/affinity_mask.h"
+#include "faces/openmp/kmp_defaults.h"
 #include "faces/openmp/routines.h"
 #include "faces/openmp/thread_number.h"
-#include "os/stack_memory.h"
 
 namespace weft::openmp {
 namespace {
 
 // ---------------------------------------------------------------- what a routine asks of the runtime
-
-constexpr std::uint64_t ns_per_ms = 1000ULL * 1000;
-
-// The size of every stack is settled with the first region.
-void set_stack_size(std::size_t bytes) {
-  const bool settled = core::runtime.roots.load(std::memory_order_relaxed) != 0;
-  if (!settled && bytes >= core::least_stack_size) core::runtime.config.stack_size = bytes;
-}
-std::size_t get_stack_size() {
-  const std::size_t size = core::runtime.config.stack_size;
-  return size != 0 ? size : os::default_stack_size();
-}
-
-// How long an idle worker looks for work before it sleeps, in milliseconds.
-void set_block_time(int milliseconds) {
-  const auto wanted = static_cast<std::uint64_t>(milliseconds < 0 ? 0 : milliseconds) * ns_per_ms;
-  __atomic_store_n(&core::runtime.config.spin_ns, wanted, __ATOMIC_RELAXED);
-}
-int get_block_time() {
-  const std::uint64_t spin = core::runtime.config.spin_ns;
-  if (spin == endless_spin_ns) return INT32_MAX;
-  const std::uint64_t milliseconds = spin / ns_per_ms;
-  return milliseconds > INT32_MAX ? INT32_MAX : static_cast<int>(milliseconds);
-}
 
 // How the program wants its processors used: by one thread, by waiting threads that do not let go of them, or as the
 // environment says.
@@ -57,11 +30,6 @@ void set_library(int kind) {
   settings.wait_policy = kind == turnaround ? WaitPolicy::active : of_environment;
 }
 int get_library() { return library; }
-
-void set_defaults(const char* text, std::size_t length) {
-  base::warn("kmp_set_defaults(\"%.*s\"): not used by weft; set the variable in the environment",
-             static_cast<int>(length), text);
-}
 
 void* allocate_aligned(std::size_t size, std::size_t alignment) {
   void* memory = nullptr;

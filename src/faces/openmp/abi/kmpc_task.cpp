@@ -264,6 +264,10 @@ WEFT_EXPORT Event* __kmpc_task_allow_completion_event(Ident*, Gtid, LlvmTask* ta
 WEFT_EXPORT void __kmpc_proxy_task_completed(Gtid, LlvmTask* task) { fulfil_event(preamble_of(task).task->event); }
 WEFT_EXPORT void __kmpc_proxy_task_completed_ooo(LlvmTask* task) { fulfil_event(preamble_of(task).task->event); }
 
+// What a task that has been submitted waits for and is waited for by, where a program looks into it.
+WEFT_EXPORT const Dependences* __kmpc_task_get_depnode(LlvmTask* task) { return preamble_of(task).task->dependences; }
+WEFT_EXPORT const Edge* __kmpc_task_get_successors(LlvmTask* task) { return successors_of(*preamble_of(task).task); }
+
 WEFT_EXPORT std::uint64_t __kmpc_get_taskid() { return reinterpret_cast<std::uintptr_t>(this_member().task); }
 WEFT_EXPORT std::uint64_t __kmpc_get_parent_taskid() {
   const Member& member = this_member();

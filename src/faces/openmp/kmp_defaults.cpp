@@ -1,0 +1,95 @@
+#include "faces/openmp/kmp_defaults.h"
+
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/panic.h"
+#include "core/environment.h"
+#include "core/runtime.h"
+#include "core/sync/mutex.h"
+#include "faces/openmp/kmp_environment.h"
+#include "faces/openmp/member.h"
+#include "faces/openmp/settings.h"
+#include "os/stack_memory.h"
+
+namespace weft::openmp {
+namespace {
+
+constexpr std::uint64_t ns_per_ms = 1000ULL * 1000;
+
+core::Mutex mutex;  // one thread at a time sets settings
+
+bool any_region_yet() { return core::runtime.roots.load(std::memory_order_relaxed) != 0; }
+
+void set_spin(std::uint64_t nanoseconds) {
+  __atomic_store_n(&core::runtime.config.spin_ns, nanoseconds, __ATOMIC_RELAXED);
+}
+
+/// Without the blanks around it; ends where the next character is overwritten.
+char* trim(char* begin, char* end) {
+  while (begin != end && (*begin == ' ' || *begin == '\t')) ++begin;
+  while (begin != end && (end[-1] == ' ' || end[-1] == '\t')) --end;
+  *end = '\0';
+  return begin;
+}
+
+/// Returns whether it is used, or why not has been said.
+bool set_one(const char* name, const char* value) {
+  Icv* current = any_region_yet() ? &icv_of(this_member()) : nullptr;
+  return set_later(name, value, current) || set_kmp_variable_later(name, value, current == nullptr);
+}
+
+/// What is kept outside of `settings`, where that has changed.
+void carry_over(const Settings& before) {
+  if (settings.stack_size != before.stack_size) set_stack_size(settings.stack_size);
+  if (settings.spin_ns != before.spin_ns) set_spin(settings.spin_ns);
+}
+
+void set_each(char* text) {
+  for (char* rest = text; rest != nullptr;) {
+    char* entry = strsep(&rest, "|");
+    char* end = entry + std::strcspn(entry, "=");
+    const bool has_value = *end != '\0';
+    const char* name = trim(entry, end);
+    if (!has_value && *name == '\0') continue;
+    if (!has_value || *name == '\0')
+      base::warn("kmp_set_defaults: \"%s\": expected NAME=VALUE; not used", name);
+    else if (!set_one(name, end + 1))
+      base::warn("kmp_set_defaults: %s: not used by weft", name);
+  }
+}
+
+}  // namespace
+
+void set_defaults(const char* text, std::size_t length) {
+  char* copy = strndup(text, length);
+  if (copy == nullptr) base::panic("no memory for kmp_set_defaults");
+  mutex.lock();
+  const Settings before = settings;
+  set_each(copy);
+  carry_over(before);
+  mutex.unlock();
+  std::free(copy);
+}
+
+void set_stack_size(std::size_t bytes) {
+  if (!any_region_yet() && bytes >= core::least_stack_size) core::runtime.config.stack_size = bytes;
+}
+std::size_t get_stack_size() {
+  const std::size_t size = core::runtime.config.stack_size;
+  return size != 0 ? size : os::default_stack_size();
+}
+
+void set_block_time(int milliseconds) {
+  set_spin(static_cast<std::uint64_t>(milliseconds < 0 ? 0 : milliseconds) * ns_per_ms);
+}
+int get_block_time() {
+  const std::uint64_t spin = core::runtime.config.spin_ns;
+  if (spin == endless_spin_ns) return INT_MAX;
+  const std::uint64_t milliseconds = spin / ns_per_ms;
+  return milliseconds > INT_MAX ? INT_MAX : static_cast<int>(milliseconds);
+}
+
+}  // namespace weft::openmp
