@@ -1,7 +1,8 @@
 // Input and output for units.
 //
 // A unit first tries without waiting (RWF_NOWAIT, a poll that looks once): what is ready costs the system call and
-// nothing else. What is not ready becomes a request, and the unit suspends, like any that waits; whoever serves the
+// nothing else. To read and to write it tries once more after units that are ready on its worker have run. What is not
+// ready then becomes a request, and the unit suspends, like any that waits; whoever serves the
 // request resumes it. So a worker that finds nothing sleeps as ever, on its own word, and is woken as by any unit that
 // becomes ready. Nobody polls.
 //
@@ -155,11 +156,28 @@ IoResult ask(IoRequest& request, short events) {
 
 bool shall_wait(long answer) { return answer == -EAGAIN || os::cannot_tell(answer); }
 
+// Units that are ready here may well bring what the caller would wait for; then nobody has to be asked. Once for each
+// operation. False: there are none, or it has been done.
+class OthersFirst {
+ public:
+  explicit OthersFirst(std::uint64_t deadline) : may_(deadline != at_once) {}
+  bool ran(long answer) {
+    const bool run = may_ && answer == -EAGAIN && has_local_work(worker_here());
+    may_ = false;
+    if (run) yield();
+    return run;
+  }
+
+ private:
+  bool may_;
+};
+
 }  // namespace
 
 IoResult read(int file, void* to, std::size_t size, std::uint64_t deadline) {
   if (size > os::most_transferred) size = os::most_transferred;
   std::size_t count = 0;
+  OthersFirst others(deadline);
   for (;;) {
     void* at = static_cast<char*>(to) + count;
     const long answer = os::read_now(file, at, size - count);
@@ -169,6 +187,7 @@ IoResult read(int file, void* to, std::size_t size, std::uint64_t deadline) {
       if (count == size || answer == 0 || !os::lies_on_disk(file)) return {0, count};
       continue;
     }
+    if (others.ran(answer)) continue;
     IoResult result;
     if (shall_wait(answer)) {
       IoRequest request;
@@ -190,10 +209,11 @@ IoResult read(int file, void* to, std::size_t size, std::uint64_t deadline) {
 IoResult write(int file, const void* from, std::size_t size, std::uint64_t deadline) {
   if (size > os::most_transferred) size = os::most_transferred;
   std::size_t count = 0;
+  OthersFirst others(deadline);
   do {
     const void* at = static_cast<const char*>(from) + count;
     const long answer = os::write_now(file, at, size - count);
-    if (answer == -EINTR) continue;
+    if (answer == -EINTR || others.ran(answer)) continue;
     IoResult result = answer >= 0 ? done(answer) : failed_with(answer);
     if (shall_wait(answer)) {
       IoRequest request;

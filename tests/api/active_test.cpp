@@ -108,6 +108,7 @@ TEST_F(ActiveTest, UnitsThatWaitGoOnElsewhere) {
   }
   jobs.join();
   EXPECT_EQ(passed, 31U);
+  EXPECT_EQ(weft_barrier_destroy(&barrier), WEFT_OK);
 }
 
 void count_tree(std::atomic<unsigned>& leaves, unsigned depth) {
@@ -185,6 +186,7 @@ TEST_F(ActiveTest, UnitsOfAPackingWaitForEachOther) {
       });
     jobs.join();
     EXPECT_EQ(passed, total);
+    EXPECT_EQ(weft_barrier_destroy(&barrier), WEFT_OK);
   }
   for (auto* worker : workers) EXPECT_EQ(weft_worker_join(worker), WEFT_OK);
   for (auto* scheduler : schedulers) EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
