@@ -171,15 +171,15 @@ TEST_F(ActiveTest, UnitsOfAPackingWaitForEachOther) {
   ASSERT_EQ(weft_packing_create(total, pools, schedulers, &packing), WEFT_OK);
   for (unsigned index = 0; index < total; ++index)
     ASSERT_EQ(weft_worker_create(schedulers[index], &workers[index]), WEFT_OK);
-  for (unsigned active = 1; active <= total; ++active) {
+  for (unsigned active : {3U, 5U, total}) {
     ASSERT_EQ(weft_packing_set_active(packing, active), WEFT_OK);
     weft_barrier barrier = WEFT_BARRIER_INIT(total);
     std::atomic<unsigned> passed{0};
     Jobs jobs;
     for (auto* pool : pools)
       jobs.start(with(WEFT_AUTO, pool), [&] {
-        for (unsigned round = 0; round < 200; ++round) {
-          if (round % 50 == 0) weft_sleep(1000 * 1000);
+        for (unsigned round = 0; round < 30; ++round) {
+          if (round % 10 == 0) weft_sleep(1000 * 1000);
           weft_barrier_wait(&barrier, nullptr);
         }
         ++passed;
