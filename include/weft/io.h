@@ -5,10 +5,10 @@
  * (before Linux 5.6, in many containers), threads of weft's do, one for each unit that waits. WEFT_IO=klts has them do
  * it anyway; WEFT_IO=io_uring says so in a line if that cannot be. What is ready already costs only the system call.
  *
- * Any caller but a stackless unit: STACKLESS, nothing has happened. What the system call answers with errno is returned as WEFT_ERR_SYSTEM + errno: weft_error_errno(), weft_error_name() and
- * weft_error_text() know it. errno itself is left alone. Never returned: EINTR, what was interrupted goes on; EAGAIN,
- * O_NONBLOCK makes no difference; and SIGPIPE is not raised, EPIPE says all. LIMIT: there is neither an io_uring nor a
- * thread to wait.
+ * Any caller but a stackless unit: STACKLESS, nothing has happened. What the system call answers with errno is returned
+ * as WEFT_ERR_SYSTEM + errno: weft_error_errno(), weft_error_name() and weft_error_text() know it. errno itself is left
+ * alone. Never returned: EINTR, what was interrupted goes on; EAGAIN, O_NONBLOCK makes no difference; and SIGPIPE is
+ * not raised, EPIPE says all. LIMIT: there is neither an io_uring nor a thread to wait.
  *
  * Time limits are those of weft/sync.h: relative, in nanoseconds; 0 never waits; WEFT_FOREVER is no limit. TIMEOUT: the
  * time is over, and nothing has happened. Whether a read from a disk can be broken off is up to the kernel.

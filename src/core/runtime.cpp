@@ -309,7 +309,8 @@ Worker& enter() {
 bool start_another_klt() {
   unsigned started = runtime.started.load(std::memory_order_relaxed);
   do {
-    if (started + 1 >= runtime.active.load(std::memory_order_relaxed) || klt_refused.load(std::memory_order_relaxed)) return false;
+    if (started + 1 >= runtime.active.load(std::memory_order_relaxed) || klt_refused.load(std::memory_order_relaxed))
+      return false;
   } while (!runtime.started.compare_exchange_weak(started, started + 1, std::memory_order_relaxed));
   Worker* worker = register_worker();
   // As a woken sleeper: it is a searcher from the start.
