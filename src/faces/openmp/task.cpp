@@ -139,6 +139,7 @@ struct CounterWait {
 // ---------------------------------------------------------------- life
 
 constexpr std::uint32_t most_nested = 32;
+constexpr std::uint64_t tasks_kept_waiting = 4;  // by dependences, for each that is plenty
 
 int allowed_priority(int priority) {
   return priority < settings.max_task_priority ? priority : settings.max_task_priority;
@@ -474,12 +475,17 @@ void end_undeferred(Member& member, Task& task) {
   if (member.team->level == 0) run_those_put_off(member);
 }
 
-// Of the tasks that the current one has created, settings.plenty_of_tasks are not complete. Creating a task is a task
-// scheduling point: descendants of the current task may be run.
+// As many children of the current task as may wait at a time. Some of them have dependences to wait for.
+inline std::uint64_t most_children(const Member& member) {
+  return tasks_kept_waiting * settings.plenty_of_tasks * member.team->size;
+}
+
+// The current task has reached that. Creating a task is a task scheduling point: descendants of the current task may be
+// run.
 [[gnu::noinline]] void run_some_of_many(Member& member) {
   TaskSeat& seat = seat_of(member);
   const Task* below = member.task->explicit_ ? member.task : nullptr;
-  while (member.task->family.children() > settings.plenty_of_tasks * member.team->size / 2) {
+  while (member.task->family.children() > most_children(member) / 2) {
     Task* task = seat.deque.pop();
     if (task == nullptr) return;
     if (!may_run(task, below)) return seat.deque.push(task);
@@ -490,7 +496,7 @@ void end_undeferred(Member& member, Task& task) {
 // Looks now and then: others write the count too.
 inline void bound_children(Member& member) {
   const Family& family = member.task->family;
-  if (family.looks_at_children() && family.children() > settings.plenty_of_tasks * member.team->size) [[unlikely]]
+  if (family.looks_at_children() && family.children() > most_children(member)) [[unlikely]]
     run_some_of_many(member);
 }
 
