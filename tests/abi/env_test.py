@@ -96,6 +96,7 @@ GOOD = {
 # Only weft knows these.
 GOOD_ON_WEFT = {
     "wait-hybrid": ({"OMP_WAIT_POLICY": "hybrid"}, {}),
+    "wait-auto": ({"OMP_WAIT_POLICY": "auto"}, {}),
     "weft-stack": ({"WEFT_STACKSIZE": "40M"}, {"stack": "1"}),
     "weft-stack-spaces": ({"WEFT_STACKSIZE": " 40960 k "}, {"stack": "1"}),
     "weft-stack-wins": ({"OMP_STACKSIZE": "64K", "WEFT_STACKSIZE": "41943040b"}, {"stack": "1"}),

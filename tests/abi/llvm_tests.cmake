@@ -4,7 +4,7 @@ set(abi_clang_both
   loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
   parallel_nested parallel_wide proc_bind reduction routines_team routines_time sections single task_basic task_depend
   task_at_once task_final task_many task_order task_outlives_creator task_priority task_recursion task_reduction task_regions
-  task_thread_num taskgroup taskloop threadprivate threadprivate_nested)
+  task_thread_num taskgroup taskloop taskloop_ranges threadprivate threadprivate_nested)
 # What stock libomp 19 does otherwise: defaults and limits of its own (allocator, cancel, lock, routines_team), an abort
 # where a loop outside of any region is cancelled, no guarantee for the order of priorities, and detach outside of regions
 # waits for nobody.

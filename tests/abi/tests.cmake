@@ -62,6 +62,7 @@ weft_abi_test(cancel_alone C cancel_alone.c)
 weft_abi_test(doacross C doacross.c STOCK 1 2) # libgomp's members spin while they wait: minutes with more than there are CPUs
 weft_abi_test(depend_kinds C depend_kinds.c)
 weft_abi_test(depend_many C depend_many.c)
+weft_abi_test(taskloop_ranges C taskloop_ranges.c)
 weft_abi_test(task_order C task_order.c)
 weft_abi_test(task_priority C task_priority.c)
 weft_abi_test(task_classes CXX task_classes.cpp)

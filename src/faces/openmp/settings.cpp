@@ -57,7 +57,7 @@ const char* const bind_words[] = {"false", "true", "primary", "close", "spread",
 const char* const bind_names[] = {"FALSE", "TRUE", "MASTER", "CLOSE", "SPREAD"};
 const char* const schedule_words[] = {"static", "dynamic", "guided", "auto"};
 const char* const schedule_names[] = {"STATIC", "DYNAMIC", "GUIDED", "AUTO"};
-const char* const wait_words[] = {"hybrid", "active", "passive"};
+const char* const wait_words[] = {"hybrid", "active", "passive", "auto"};  // the last is the first
 const char* const wait_names[] = {"HYBRID", "ACTIVE", "PASSIVE"};
 const char* const offload_words[] = {"default", "mandatory", "disabled"};
 const char* const offload_names[] = {"DEFAULT", "MANDATORY", "DISABLED"};
@@ -145,7 +145,7 @@ bool read_stack_size(ValueReader& value) {
 bool read_wait_policy(ValueReader& value) {
   int index = 0;
   if (!read_one_of(value, wait_words, index)) return false;
-  settings.wait_policy = static_cast<WaitPolicy>(index);
+  settings.wait_policy = static_cast<WaitPolicy>(index % 3);
   settings.wait_policy_given = true;
   return true;
 }
@@ -253,7 +253,7 @@ const Variable variables[] = {
     {"OMP_THREAD_LIMIT", read_thread_limit, "a positive integer", "(no limit)"},
     {"GOMP_STACKSIZE", read_stack_size, core::a_stack_size, own_or_system},
     {"OMP_STACKSIZE", read_stack_size, core::a_stack_size, own_or_system},
-    {"OMP_WAIT_POLICY", read_wait_policy, "active, passive or hybrid", "hybrid"},
+    {"OMP_WAIT_POLICY", read_wait_policy, "active, passive, hybrid or auto", "hybrid"},
     {"GOMP_SPINCOUNT", read_spin_count, "a number with k, m, g or t behind it, or infinite", "of OMP_WAIT_POLICY"},
     {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close and spread (64 at most)", "false"},
     {"OMP_PLACES", [](ValueReader& value) { return given.places = read_places(value); },

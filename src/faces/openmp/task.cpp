@@ -7,7 +7,7 @@
 //
 // What need not be deferred is run as a call where it is created, with its descriptor on the stack: tasks inside of a
 // final one; undeferred ones; those of a team of one member; and those of a member that has made many already that
-// nobody has taken yet (has_plenty). The first leave nothing behind. The others may, if tasks are deferred below them
+// nobody has taken yet (holds_plenty). The first leave nothing behind. The others may, if tasks are deferred below them
 // after all: those with an event, and those below some depth (most_nested), or a chain of nested tasks would be as deep
 // as it is long. When the first of those is created, the descriptors that it comes below move off the stack
 // (leave_stack).
@@ -139,6 +139,7 @@ struct CounterWait {
 // ---------------------------------------------------------------- life
 
 constexpr std::uint32_t most_nested = 32;
+constexpr std::uint64_t tasks_kept_waiting = 4;  // by dependences, for each that is plenty
 
 int allowed_priority(int priority) {
   return priority < settings.max_task_priority ? priority : settings.max_task_priority;
@@ -233,9 +234,9 @@ bool finish(Team& team, Member* member, Task& task, bool left) {
   return made_ready;
 }
 
-void count_completed(Member& member) {
+void count_completed(Member& member, std::uint32_t count = 1) {
   TaskSeat& seat = seat_of(member);
-  seat.completed.store(seat.completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  seat.completed.store(seat.completed.load(std::memory_order_relaxed) + count, std::memory_order_release);
 }
 
 // On the member that ran it.
@@ -256,11 +257,11 @@ void leave_to_others(Task& task) {
   task.family.leave(true);
 }
 
-inline void count_created(Member& member, Task& task) {
-  task.parent->family.add_child();
-  if (task.group != nullptr) task.group->count.add();
+inline void count_created(Member& member, Task& task, std::uint32_t count = 1) {
+  task.parent->family.add_child(count);
+  if (task.group != nullptr) task.group->count.add(count);
   TaskSeat& seat = seat_of(member);
-  seat.created.store(seat.created.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  seat.created.store(seat.created.load(std::memory_order_relaxed) + count, std::memory_order_release);
   count_task();
 }
 
@@ -390,8 +391,7 @@ void end_uncounted(Member& member, Task& task) {
   if (may_leave_children && member.team->level == 0) run_those_put_off(member);
 }
 
-// The member's deque holds so many tasks already that those who look for some find them for a while.
-inline bool has_plenty(const Member& member) {
+inline bool holds_plenty(const Member& member) {
   return member.seat != nullptr && member.seat->deque.size() >= settings.plenty_of_tasks * member.team->size;
 }
 
@@ -417,10 +417,9 @@ bool must_run_at_once(const Member& member, const Task& task) {
   return member.team->level == 0 && task.depth <= most_nested;
 }
 
-// A descriptor with request.size bytes behind it.
-[[gnu::always_inline]] inline Task& make_task(Member& member, const TaskRequest& request) {
-  if (member.task->on_stack) [[unlikely]]
-    leave_stack(member);
+// The descriptor that `init` returns, with request.size bytes behind it.
+template <class Init>
+[[gnu::always_inline]] inline Task& make_by(const TaskRequest& request, Init init) {
   std::size_t offset = base::round_up(sizeof(Task), usual_alignment);
   void* memory = nullptr;
   std::size_t size = 0;
@@ -431,12 +430,18 @@ bool must_run_at_once(const Member& member, const Task& task) {
     offset = base::round_up(sizeof(Task), request.alignment);
     memory = aligned_memory(offset + request.size, request.alignment);
   }
-  Task& task = *new (memory) Task(child_of(*member.task, request));
+  Task& task = *new (memory) Task(init());
   task.size = size <= BlockCache::largest ? static_cast<std::uint32_t>(size) : 0;
   task.data = static_cast<char*>(memory) + offset;
   if (request.event != nullptr) [[unlikely]]
     attach_event(task, request.event);
   return task;
+}
+
+[[gnu::always_inline]] inline Task& make_task(Member& member, const TaskRequest& request) {
+  if (member.task->on_stack) [[unlikely]]
+    leave_stack(member);
+  return make_by(request, [&] { return child_of(*member.task, request); });
 }
 
 void end_undeferred(Member& member, Task& task) {
@@ -474,12 +479,17 @@ void end_undeferred(Member& member, Task& task) {
   if (member.team->level == 0) run_those_put_off(member);
 }
 
-// Of the tasks that the current one has created, settings.plenty_of_tasks are not complete. Creating a task is a task
-// scheduling point: descendants of the current task may be run.
+// As many children of the current task as may wait at a time. Some of them have dependences to wait for.
+inline std::uint64_t most_children(const Member& member) {
+  return tasks_kept_waiting * settings.plenty_of_tasks * member.team->size;
+}
+
+// The current task has reached that. Creating a task is a task scheduling point: descendants of the current task may be
+// run.
 [[gnu::noinline]] void run_some_of_many(Member& member) {
   TaskSeat& seat = seat_of(member);
   const Task* below = member.task->explicit_ ? member.task : nullptr;
-  while (member.task->family.children() > settings.plenty_of_tasks * member.team->size / 2) {
+  while (member.task->family.children() > most_children(member) / 2) {
     Task* task = seat.deque.pop();
     if (task == nullptr) return;
     if (!may_run(task, below)) return seat.deque.push(task);
@@ -490,7 +500,7 @@ void end_undeferred(Member& member, Task& task) {
 // Looks now and then: others write the count too.
 inline void bound_children(Member& member) {
   const Family& family = member.task->family;
-  if (family.looks_at_children() && family.children() > settings.plenty_of_tasks * member.team->size) [[unlikely]]
+  if (family.looks_at_children() && family.children() > most_children(member)) [[unlikely]]
     run_some_of_many(member);
 }
 
@@ -514,7 +524,7 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
 }
 
 [[gnu::always_inline]] inline void submit(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
-  if (depend == nullptr && task.event == nullptr && (!deferrable || has_plenty(member)) && task.depth <= most_nested)
+  if (depend == nullptr && task.event == nullptr && (!deferrable || holds_plenty(member)) && task.depth <= most_nested)
     return run_at_once(member, task);
   submit_counted(member, task, depend, deferrable);
 }
@@ -533,7 +543,7 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
   if (member.task->final_) return run_in_place(member, request, prepare, context, false);
   const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
   if (request.event == nullptr && member.task->depth < most_nested &&
-      (alone || (request.depend == nullptr && (!request.deferrable || has_plenty(member)))))
+      (alone || (request.depend == nullptr && (!request.deferrable || holds_plenty(member)))))
     return run_in_place(member, request, prepare, context, true);
   create_own(member, request, prepare, context);
 }
@@ -622,6 +632,38 @@ void run_task(Member& member, Task& task) {
 }
 
 Task& allocate_task(Member& member, const TaskRequest& request) { return make_task(member, request); }
+
+Task& allocate_beside(const Task& task, const TaskRequest& request) {
+  return make_by(request, [&] {
+    return Task{.icv = task.icv,
+                .parent = task.parent,
+                .group = task.group,
+                .function = request.function,
+                .depth = task.depth,
+                .explicit_ = true,
+                .final_ = task.final_,
+                .tied = task.tied};
+  });
+}
+
+void submit_for_tasks(Member& member, Task& task, std::uint32_t count) {
+  Team& team = *member.team;
+  if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
+  count_created(member, task, count);
+  enqueue(member, task);
+}
+
+// In the order of complete(). What stays owed keeps all of it from being the last.
+void pay_for_tasks(Member& member, std::uint32_t count) {
+  if (count == 0) return;
+  Task& task = *member.task;
+  TaskPool& pool = member.team->tasks;
+  if (task.group != nullptr) task.group->count.drop(pool, 0, count);
+  tell(pool, &member, *task.parent, count * (Family::child + Family::descriptor));
+  count_completed(member, count);
+}
+
+bool has_plenty(const Member& member) { return holds_plenty(member); }
 
 void set_priority(Task& task, int priority) { task.priority = allowed_priority(priority); }
 

@@ -67,9 +67,10 @@ class Family {
   static constexpr std::uint64_t descriptor = std::uint64_t{1} << 32U;
 
   // The task's runner only.
-  void add_child() {
-    ++children_;
-    if (++descriptors_ == most) [[unlikely]]
+  void add_child(std::uint32_t count = 1) {
+    children_ += count;
+    descriptors_ += count;
+    if (descriptors_ >= most) [[unlikely]]
       settle();
   }
   void add_descriptor() { ++descriptors_; }
@@ -204,6 +205,16 @@ void discard_task(Task& task);
 void begin_undeferred_task(Member& member, Task& task);
 void begin_watched_undeferred_task(Member& member, Task& task, std::size_t data_size);
 void end_undeferred_task(Member& member, Task& task);
+
+/// A task that stands for several (taskloop.h). The first of them is allocate_task()'s, others are made beside it, with
+/// the same parent; by who runs it.
+Task& allocate_beside(const Task& task, const TaskRequest& request);
+/// submit_task() for one that stands for `count`.
+void submit_for_tasks(Member& member, Task& task, std::uint32_t count);
+/// The current task is about to end, and has run `count` tasks that it stands for, besides the one as which it ends.
+void pay_for_tasks(Member& member, std::uint32_t count);
+/// Whether the member's deque holds so many tasks already that those who look for some find them for a while.
+bool has_plenty(const Member& member);
 
 /// The task, which somebody else than its member found to be complete: an event was fulfilled. The caller holds the
 /// team open (team.h).

@@ -5,7 +5,15 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from weft.bench.aims import aim_of, at_most, of_best, over_ideal, over_row, verdicts
+from weft.bench.aims import (
+    aim_of,
+    at_most,
+    of_best,
+    of_best_with_same_code,
+    over_ideal,
+    over_row,
+    verdicts,
+)
 from weft.bench.app import app
 from weft.bench.campaign import Plan, steps_of_round
 from weft.bench.catalog import CONSTRUCTS, Benchmark, Case, openmp_group
@@ -55,6 +63,14 @@ def test_the_best_of_the_others_is_what_counts_and_weft_is_none_of_them():
     cells = {"libgomp": cell(4), "libomp": cell(2), "weft clang": cell(0.1), "weft": cell(1.5)}
     assert verdicts(of_best(), cells, nothing) == {"weft": True, "weft clang": True}
     assert verdicts(of_best(1 / 2), cells, nothing) == {"weft": False, "weft clang": True}
+
+
+def test_programs_that_clang_has_built_are_compared_with_each_other():
+    cells = {"libgomp": cell(4), "libomp clang": cell(9), "weft clang": cell(8), "weft": cell(5)}
+    assert verdicts(of_best_with_same_code(), cells, nothing) == {"weft": False, "weft clang": True}
+    assert verdicts(of_best(), cells, nothing) == {"weft": False, "weft clang": False}
+    without = {name: each for name, each in cells.items() if name != "libomp clang"}
+    assert verdicts(of_best_with_same_code(), without, nothing) == {"weft": False, "weft clang": None}
 
 
 def test_without_others_nothing_is_judged():

@@ -29,13 +29,38 @@ enum GccTaskFlag : unsigned {
   flag_strict = 1U << 14U,
 };
 
+template <class T>
+struct TaskBounds {
+  T start, end;
+  TaskBounds(const TaskLoop& loop, std::uint64_t first, std::uint64_t last)
+      : start(static_cast<T>(loop.begin + first * loop.step)),
+        end(static_cast<T>(last == loop.trips ? loop.end : loop.begin + last * loop.step)) {}
+};
+
 // The first two words of a taskloop task's data are its bounds; if it has a reduction clause of its own, the third is
 // the description of that.
 template <class T>
 void set_bounds(void* data, void* context) {
-  auto bounds = static_cast<const T*>(context);
-  static_cast<T*>(data)[0] = bounds[0];
-  static_cast<T*>(data)[1] = bounds[1];
+  auto bounds = static_cast<const TaskBounds<T>*>(context);
+  static_cast<T*>(data)[0] = bounds->start;
+  static_cast<T*>(data)[1] = bounds->end;
+}
+
+template <class T>
+void set_bounds_of_chunk(const TaskLoop& loop, void* data, std::uint64_t first, std::uint64_t last) {
+  TaskBounds<T> bounds(loop, first, last);
+  set_bounds<T>(data, &bounds);
+}
+
+template <class T>
+void create_one_by_one(Member& member, const TaskLoop& loop, const TaskRequest& request) {
+  for (std::uint64_t task = 0; task < loop.dealt.tasks; ++task) {
+    const std::uint64_t first = loop.dealt.first_of(task), last = loop.end_of(task);
+    TaskBounds<T> bounds(loop, first, last);
+    if (ompt::watched) [[unlikely]]
+      ompt::next_task_is_chunk(member, loop.begin + first * loop.step, last - first);
+    create_task(member, request, set_bounds<T>, &bounds);
+  }
 }
 
 template <class T>
@@ -58,17 +83,9 @@ void create_taskloop(TaskRequest request, unsigned flags, unsigned long number, 
   if (grouped) ompt::open_group(member);
   if (reduces) register_reductions(member, reductions);
   if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::begin, trips);
-  std::uint64_t first = 0;
-  for (std::uint64_t task = 0; task < dealt.tasks; ++task) {
-    const std::uint64_t wanted = dealt.each + (task < dealt.longer ? 1 : 0);
-    const std::uint64_t last = trips - first < wanted ? trips : first + wanted;
-    T bounds[2] = {static_cast<T>(begin + first * static_cast<std::uint64_t>(step)),
-                   last == trips ? end : static_cast<T>(begin + last * static_cast<std::uint64_t>(step))};
-    if (ompt::watched) [[unlikely]]
-      ompt::next_task_is_chunk(member, begin + first * static_cast<std::uint64_t>(step), last - first);
-    create_task(member, request, set_bounds<T>, bounds);
-    first = last;
-  }
+  const TaskLoop loop{
+      dealt, trips, begin, static_cast<std::uint64_t>(step), static_cast<std::uint64_t>(end), set_bounds_of_chunk<T>};
+  if (!create_in_ranges(member, loop, request)) create_one_by_one<T>(member, loop, request);
   if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::end, trips);
   if (grouped) ompt::close_group(member);
 }

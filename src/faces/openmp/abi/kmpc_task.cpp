@@ -157,6 +157,26 @@ LlvmTask* duplicate_llvm_task(Member& member, LlvmTask* task) {
   return made;
 }
 
+// The data is aligned as the structure is, which thus begins one alignment behind it.
+TaskRequest request_like(LlvmTask* task) {
+  static_assert(sizeof(TaskPreamble) <= task_alignment);
+  const TaskPreamble& preamble = preamble_of(task);
+  TaskRequest request{run_llvm_task, reinterpret_cast<char*>(task) - task_alignment, nullptr,
+                      task_alignment + preamble.size + preamble.shared_size, task_alignment};
+  request.final_ = (preamble.flags & llvm_final) != 0;
+  request.tied = (preamble.flags & llvm_tied) != 0;
+  if ((preamble.flags & llvm_has_priority) != 0) request.priority = task->priority;
+  return request;
+}
+
+LlvmTask* llvm_task_in_copy(void* data) {
+  LlvmTask* task = llvm_task_in(data);
+  TaskPreamble& preamble = preamble_of(task);
+  preamble.task = nullptr;  // only tools, cancellation and undeferred tasks look for it
+  task->shared = preamble.shared_size != 0 ? reinterpret_cast<char*>(task) + preamble.size : nullptr;
+  return task;
+}
+
 void delete_llvm_task(LlvmTask* task) {
   end_llvm_task(task);
   discard_task(*preamble_of(task).task);

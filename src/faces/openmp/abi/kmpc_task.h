@@ -56,6 +56,11 @@ LlvmTask* allocate_llvm_task(Member& member, std::int32_t flags, std::size_t siz
                              TaskRoutine routine);
 /// The same task once more, not begun, with the same data.
 LlvmTask* duplicate_llvm_task(Member& member, LlvmTask* task);
+/// What a task is created with whose data is a copy of the task's, which is still the only one. For tasks without
+/// destructors.
+TaskRequest request_like(LlvmTask* task);
+/// In such data, once it has been copied: the structure, put in order.
+LlvmTask* llvm_task_in_copy(void* data);
 /// A task that is not going to be submitted.
 void delete_llvm_task(LlvmTask* task);
 void submit_llvm_task(Member& member, LlvmTask* task, const DependenceList* depend, bool deferrable);

@@ -14,11 +14,6 @@ enum TaskloopSchedule : std::int32_t { by_grainsize = 1, by_num_tasks = 2 };
 // Copies what the program's classes want to have copied, and notes in the task whether it has the last iteration.
 using DuplicateData = void (*)(LlvmTask* to, LlvmTask* from, std::int32_t last);
 
-std::uint64_t& same_place(LlvmTask* in, LlvmTask* pattern, const std::uint64_t* place) {
-  const auto offset = reinterpret_cast<const char*>(place) - reinterpret_cast<const char*>(pattern);
-  return *reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(in) + offset);
-}
-
 struct Bounds {
   std::uint64_t* lower;
   std::uint64_t* upper;  // inclusive
@@ -31,28 +26,56 @@ struct Bounds {
   }
 };
 
+std::uint64_t& word_at(LlvmTask* task, std::size_t offset) {
+  return *reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(task) + offset);
+}
+
+void set_bounds(const TaskLoop& loop, LlvmTask* task, std::uint64_t first, std::uint64_t last) {
+  word_at(task, loop.lower_at) = loop.begin + first * loop.step;
+  word_at(task, loop.upper_at) = loop.begin + (last - 1) * loop.step;
+}
+
+void set_bounds_of_chunk(const TaskLoop& loop, void* data, std::uint64_t first, std::uint64_t last) {
+  set_bounds(loop, llvm_task_in_copy(data), first, last);
+}
+
+void create_one_by_one(Member& member, const TaskLoop& loop, LlvmTask* pattern, bool deferrable,
+                       DuplicateData duplicate) {
+  for (std::uint64_t index = 0; index < loop.dealt.tasks; ++index) {
+    const std::uint64_t first = loop.dealt.first_of(index), last = loop.end_of(index);
+    LlvmTask* task = duplicate_llvm_task(member, pattern);
+    set_bounds(loop, task, first, last);
+    if (duplicate != nullptr) duplicate(task, pattern, last == loop.trips ? 1 : 0);
+    if (ompt::watched) ompt::next_task_is_chunk(member, loop.begin + first * loop.step, last - first);
+    submit_llvm_task(member, task, nullptr, deferrable);
+  }
+}
+
+bool create_in_ranges(Member& member, const TaskLoop& loop, LlvmTask* pattern, bool deferrable,
+                      DuplicateData duplicate) {
+  const std::int32_t not_for_copies = llvm_has_destroy | llvm_proxy;
+  if (duplicate != nullptr || (preamble_of(pattern).flags & not_for_copies) != 0) return false;
+  TaskRequest chunk = request_like(pattern);
+  chunk.deferrable = deferrable;
+  return create_in_ranges(member, loop, chunk);
+}
+
 void create_taskloop(LlvmTask* pattern, bool deferrable, Bounds bounds, bool group, TaskloopSchedule schedule,
                      std::uint64_t number, bool strict, DuplicateData duplicate) {
   Member& member = this_member();
   if (group) ompt::open_group(member);
   const std::uint64_t trips = bounds.trips();
-  const std::uint64_t begin = *bounds.lower;
-  const auto step = static_cast<std::uint64_t>(bounds.step);
   if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::begin, trips);
   if (trips != 0) {
+    const auto offset = [pattern](const std::uint64_t* place) {
+      return static_cast<std::size_t>(reinterpret_cast<const char*>(place) - reinterpret_cast<const char*>(pattern));
+    };
     const Deal dealt = deal(trips, schedule != 0 ? number : 0, schedule == by_grainsize, strict, member.team->size);
-    std::uint64_t first = 0;
-    for (std::uint64_t index = 0; index < dealt.tasks; ++index) {
-      const std::uint64_t wanted = dealt.each + (index < dealt.longer ? 1 : 0);
-      const std::uint64_t last = trips - first < wanted ? trips : first + wanted;
-      LlvmTask* task = duplicate_llvm_task(member, pattern);
-      same_place(task, pattern, bounds.lower) = begin + first * step;
-      same_place(task, pattern, bounds.upper) = begin + (last - 1) * step;
-      if (duplicate != nullptr) duplicate(task, pattern, last == trips ? 1 : 0);
-      if (ompt::watched) ompt::next_task_is_chunk(member, begin + first * step, last - first);
-      submit_llvm_task(member, task, nullptr, deferrable);
-      first = last;
-    }
+    const auto step = static_cast<std::uint64_t>(bounds.step);
+    const TaskLoop loop{
+        dealt, trips, *bounds.lower, step, 0, set_bounds_of_chunk, offset(bounds.lower), offset(bounds.upper)};
+    if (!create_in_ranges(member, loop, pattern, deferrable, duplicate))
+      create_one_by_one(member, loop, pattern, deferrable, duplicate);
   }
   delete_llvm_task(pattern);
   if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::end, trips);
