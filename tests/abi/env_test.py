@@ -175,6 +175,9 @@ BAD = {
 # What this version does not use is named, unless it says that there is nothing to do.
 NOT_USED = {
     "OMP_DEBUG": {"enabled": 1, "disabled": 0},
+    "OMP_AVAILABLE_DEVICES": {"*": 1},
+    "OMP_THREADS_RESERVE": {"2": 1},
+    "GOMP_DEBUG": {"1": 1},
 }
 
 DISPLAYED = {

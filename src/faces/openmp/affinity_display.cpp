@@ -40,7 +40,7 @@ DisplayedThread& displayed(const Member& member) {
 
 void reserve(DisplayedThread& opener, unsigned size) {
   if (opener.count >= size) return;
-  auto others = static_cast<DisplayedThread**>(std::realloc(opener.others, size * sizeof(DisplayedThread*)));
+  auto others = static_cast<DisplayedThread**>(std::realloc(opener.others, size * sizeof(void*)));
   if (others == nullptr) base::panic("no memory for OMP_DISPLAY_AFFINITY");
   opener.others = others;
   for (unsigned number = opener.count; number < size; ++number) others[number] = number == 0 ? nullptr : new_thread();

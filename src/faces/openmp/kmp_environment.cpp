@@ -77,7 +77,7 @@ void name_those_not_used() {
   char names[512];
   std::size_t used = 0;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    if (std::strncmp(*entry, "KMP_", 4) != 0) continue;
+    if (std::strncmp(*entry, "KMP_", 4) != 0 && std::strncmp(*entry, "LIBOMP_", 7) != 0) continue;
     const std::size_t length = std::strcspn(*entry, "=");
     if (is_known(*entry, length) || used + length + 3 > sizeof names) continue;
     if (used != 0) used = static_cast<std::size_t>(stpcpy(names + used, ", ") - names);

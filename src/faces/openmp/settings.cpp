@@ -295,6 +295,8 @@ void read_own_variables() {
 void name_what_is_missing() {
   if (const char* text = getenv("OMP_DEBUG"); text != nullptr && *text != '\0' && strcasecmp(text, "disabled") != 0)
     base::warn("OMP_DEBUG=%s: the interface of debuggers is not supported by this version", text);
+  for (const char* name : {"OMP_AVAILABLE_DEVICES", "OMP_THREADS_RESERVE", "GOMP_DEBUG"})
+    if (const char* text = getenv(name)) base::warn("%s=%s: not used by weft", name, text);
 }
 
 /// KMP_AFFINITY goes before the others, as in LLVM's runtime.
