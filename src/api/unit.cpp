@@ -180,10 +180,15 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
     return create_slowly(entry, argument, attr, unit);
   const auto technique = static_cast<core::Technique>(attr->technique);
   const unsigned chosen = technique == core::Technique::automatic ? unsigned{core::UnitFlag::chosen} : 0U;
+  const core::UnitStart start{core::UnitState::created,
+                              technique,
+                              core::stack_class_of(attr->stack_size),
+                              false,
+                              static_cast<std::uint16_t>(core::UnitFlag::free_standing | chosen),
+                              static_cast<std::uint16_t>(worker->index)};
   core::Pool* pool = pool_for(*worker, attr->pool);
   core::Unit* made = worker->units.take_present();
-  core::set_up(*worker, made, entry, argument, technique, core::stack_class_of(attr->stack_size),
-               core::UnitFlag::free_standing | chosen, pool);
+  core::set_up(*made, entry, argument, start, pool);
   if (core::is_child_first(technique)) return spawn(*worker, *made, unit);
   *unit = handle_of(made);
   if (pool != nullptr) {
@@ -196,6 +201,18 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
   return core::runtime.sleepers.load(std::memory_order_relaxed) > 0 ? notify_and_succeed() : WEFT_OK;
 }
 
+namespace {
+
+[[gnu::noinline]] void discard_chain(core::Worker& worker, core::Unit* first) {
+  while (first != nullptr) {
+    core::Unit* next = first->next;
+    core::discard_unit(worker, *first);
+    first = next;
+  }
+}
+
+}  // namespace
+
 extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                      const weft_unit_attr* attr, weft_unit** units) {
   if (entry == nullptr || (attr != nullptr && (core::is_child_first(static_cast<core::Technique>(attr->technique)) ||
@@ -205,26 +222,27 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
   core::Worker& worker = core::worker_here();
   core::Wish wish;
   if (const int error = read_attributes(worker, attr, units == nullptr, wish); error != WEFT_OK) return error;
+  const core::UnitStart start = core::start_of_wish(worker, wish);
   core::Unit* first = nullptr;
+  core::Unit** link = &first;
   core::Unit* last = nullptr;
   for (size_t index = 0; index < count; ++index) {
-    core::Unit* made = core::make_unit(worker, entry, arguments != nullptr ? arguments[index] : nullptr, wish);
-    if (made == nullptr) {
-      while (first != nullptr) {
-        core::Unit* next = first->next;
-        core::discard_unit(worker, *first);
-        first = next;
-      }
+    core::Unit* made = worker.units.take();
+    if (made != nullptr) [[likely]] {
+      core::set_up(*made, entry, arguments != nullptr ? arguments[index] : nullptr, start, wish.pool);
+      if (wish.needs_fitting && !core::fit_out(worker, *made, wish)) made = nullptr;
+    }
+    if (made == nullptr) [[unlikely]] {
+      *link = nullptr;
+      discard_chain(worker, first);
       return WEFT_ERR_MEMORY;
     }
-    if (last != nullptr)
-      last->next = made;
-    else
-      first = made;
+    *link = made;
+    link = &made->next;
     last = made;
+    if (units != nullptr) units[index] = handle_of(made);
   }
-  if (units != nullptr)
-    for (core::Unit* unit = first; unit != nullptr; unit = unit->next) *units++ = handle_of(unit);
+  last->next = nullptr;
   if (wish.worker != nullptr)
     core::launch_at(*wish.worker, first);
   else
@@ -286,18 +304,38 @@ extern "C" int weft_unit_free(weft_unit* handle) {
   return WEFT_OK;
 }
 
+namespace {
+
+// Of many: the first that is not done is waited for, after the last of all, which ends last as a rule; so the caller
+// waits once instead of once for each. What is wrong with the last one is told when its turn comes.
+[[gnu::noinline]] void wait_for_last(size_t count, weft_unit* const* units, size_t index) {
+  weft_unit* last = units[count - 1];
+  if (index + 1 < count && last != nullptr && !core::is_done(*unit_of(last)) && units[index] != nullptr)
+    join(last, WEFT_FOREVER);
+}
+
+}  // namespace
+
 extern "C" int weft_unit_join_many(size_t count, weft_unit* const* units) {
   if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
-  for (size_t index = 0; index < count; ++index)
+  bool first_wait = true;
+  for (size_t index = 0; index < count; ++index) {
+    if (units[index] != nullptr && core::is_done(*unit_of(units[index]))) continue;
+    if (first_wait) wait_for_last(count, units, index);
+    first_wait = false;
     if (const int error = weft_unit_join(units[index]); error != WEFT_OK) return error;
+  }
   return WEFT_OK;
 }
 
 extern "C" int weft_unit_free_many(size_t count, weft_unit* const* units) {
   if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
   core::Worker* worker = &core::worker_here();
+  bool first_wait = true;
   for (size_t index = 0; index < count; ++index) {
     if (units[index] != nullptr && free_quickly(*worker, *unit_of(units[index]))) continue;
+    if (first_wait) wait_for_last(count, units, index);
+    first_wait = false;
     if (const int error = free_slowly(units[index]); error != WEFT_OK) return error;
     worker = core::this_worker();  // the caller may have waited
   }

@@ -157,6 +157,7 @@ void strip(Worker& worker, Unit& unit) {
       sanitizer::destroy_fiber(unit.stack->fiber);
     else
       worker.stacks.give(unit.stack);
+    unit.stack = nullptr;
   }
   UnitDetails& of_unit = details(unit);
   of_unit.name = nullptr;

@@ -53,21 +53,18 @@ inline bool is_done(const Unit& unit) { return unit.waiters.load(std::memory_ord
 /// The part of making a unit that few need: a stack from the start, a name, a priority. False without memory.
 bool fit_out(Worker& worker, Unit& unit, const Wish& wish);
 
-/// Makes a free descriptor a unit that will run entry(argument).
-inline void set_up(const Worker& worker, Unit* unit, void (*entry)(void*), void* argument, Technique technique,
-                   std::uint8_t stack_class, unsigned flags, Pool* pool) {
-  unit->next = nullptr;
-  unit->state.store(UnitState::created, std::memory_order_relaxed);
-  unit->technique = technique;
-  unit->stack_class = stack_class;
-  unit->departed = false;
-  unit->flags.store(static_cast<std::uint16_t>(flags), std::memory_order_relaxed);
-  unit->birth = static_cast<std::uint16_t>(worker.index);
-  unit->entry = entry;
-  unit->argument = argument;
-  unit->stack = nullptr;
-  unit->waiters.store((flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr, std::memory_order_relaxed);
-  unit->pool.store(pool, std::memory_order_relaxed);
+/// Makes a free descriptor a unit that will run entry(argument). Unit::next is as it was left.
+inline void set_up(Unit& unit, void (*entry)(void*), void* argument, const UnitStart& start, Pool* pool) {
+  unit.argument = argument;
+  store_start(unit, start);
+  unit.entry = entry;
+  unit.waiters.store((start.flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr, std::memory_order_relaxed);
+  if (unit.pool.load(std::memory_order_relaxed) != pool) unit.pool.store(pool, std::memory_order_relaxed);
+}
+
+inline UnitStart start_of_wish(const Worker& worker, const Wish& wish) {
+  return {UnitState::created, wish.technique, wish.stack_class, false, wish.flags,
+          static_cast<std::uint16_t>(worker.index)};
 }
 
 /// A unit that will run entry(argument), in no pool yet; nullptr without memory.
@@ -75,7 +72,7 @@ inline Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, con
   Unit* unit = worker.units.take();
   if (unit == nullptr) [[unlikely]]
     return nullptr;
-  set_up(worker, unit, entry, argument, wish.technique, wish.stack_class, wish.flags, wish.pool);
+  set_up(*unit, entry, argument, start_of_wish(worker, wish), wish.pool);
   if (wish.needs_fitting && !fit_out(worker, *unit, wish)) [[unlikely]]
     return nullptr;
   return unit;
