@@ -2,16 +2,16 @@
 // a pool, the producers and the consumers keep to what they promised at its creation.
 //
 //                 priv          spsc          mpsc          spmc          mpmc
-//   fifo          list          deque         two lists     deque         two lists
-//   lifo          list          list+lock     list+lock     list+lock     list+lock
+//   fifo          ring          deque         two lists     deque         two lists
+//   lifo          ring          list+lock     list+lock     list+lock     list+lock
 //   priority      tree          tree+lock     tree+lock     tree+lock     tree+lock
 //   deque         deque         -             -             deque         deque+lock
 //
 // A unit that has waited may be made ready by anybody, also where the pool has one producer: then it goes into a list
 // beside (put_back), which consumers look into when there is nothing else.
 //
-// A pool of access priv takes no locked instruction at all. Private lists are inlined: a caller that knows what it has
-// pays a compare and the list. Everything else goes through a table of functions, as pools of the user's own do.
+// A pool of access priv takes no locked instruction at all. Private lists (rings) are inlined: a caller that knows what it
+// has pays a compare and the ring. Everything else goes through a table of functions, as pools of the user's own do.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,7 @@
 #include "base/relaxed.h"
 #include "core/pool/list.h"
 #include "core/pool/order.h"
+#include "core/pool/ring.h"
 #include "core/unit.h"
 #include "os/barrier.h"
 
@@ -146,8 +147,8 @@ class alignas(base::cache_line) Pool final {
 
  private:
   enum class Kind : std::uint8_t { private_fifo, private_lifo, deque, other };
-  using PrivateFifo = List<Order::fifo, NoLock>;
-  using PrivateLifo = List<Order::lifo, NoLock>;
+  using PrivateFifo = Ring<Order::fifo>;
+  using PrivateLifo = Ring<Order::lifo>;
 
   struct Operations {
     void (*push)(Pool& pool, Unit* unit);
