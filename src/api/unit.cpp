@@ -141,7 +141,7 @@ namespace {
 
 // A child-first unit starts at once: so want of memory for its stack can be told.
 [[gnu::noinline]] int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
-  made.stack = core::take_stack_if_there_is(worker, made);
+  made.stack = core::take_stack_if_there_is(worker, made.stack_class);
   if (made.stack == nullptr) {
     core::discard_unit(worker, made);
     return WEFT_ERR_MEMORY;
@@ -166,6 +166,7 @@ namespace {
   if (made == nullptr) return WEFT_ERR_MEMORY;
   if (unit != nullptr) *unit = handle_of(made);
   if (wish.worker == nullptr) return launch_and_succeed(worker, *made);
+  made->next = nullptr;
   core::launch_at(*wish.worker, made);
   return WEFT_OK;
 }

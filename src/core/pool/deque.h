@@ -75,22 +75,7 @@ class Deque {
   }
 
   /// Owner only: the element pushed last.
-  T* pop() {
-    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
-    if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;  // top_ only grows: empty
-    Array* array = array_.load(std::memory_order_relaxed);
-    bottom_.store(bottom, std::memory_order_seq_cst);  // (B)
-    std::int64_t top = top_.load(std::memory_order_seq_cst);
-    if (top < bottom) return array->slot(bottom).load(std::memory_order_relaxed);
-    T* element = nullptr;
-    if (top == bottom) {
-      element = array->slot(bottom).load(std::memory_order_relaxed);
-      if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))  // (C)
-        element = nullptr;
-    }
-    bottom_.store(bottom + 1, std::memory_order_relaxed);
-    return element;
-  }
+  T* pop() { return claim() != nullptr ? finish_claim() : nullptr; }
 
   /// Anybody: the element pushed first. nullptr also when another thief was faster.
   T* steal() {
@@ -105,11 +90,29 @@ class Deque {
   }
 
   /// pop() without fence (B) and exchange (C), for an owner whose deque nobody else touches.
-  T* pop_alone() {
+  T* pop_alone() { return claim(); }
+
+  /// pop() in two steps, for an owner that may be alone. The first: the element that is the owner's if nobody else touches
+  /// the deque; nullptr: it is empty. If somebody may, finish_claim() is the second, and says what pop() would.
+  T* claim() {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
     T* element = array_.load(std::memory_order_relaxed)->slot(bottom).load(std::memory_order_relaxed);
     bottom_.store(bottom, std::memory_order_relaxed);
+    return element;
+  }
+  T* finish_claim() {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    bottom_.store(bottom, std::memory_order_seq_cst);  // (B)
+    std::int64_t top = top_.load(std::memory_order_seq_cst);
+    if (top < bottom) return slot_at(bottom);
+    T* element = nullptr;
+    if (top == bottom) {
+      element = slot_at(bottom);
+      if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))  // (C)
+        element = nullptr;
+    }
+    bottom_.store(bottom + 1, std::memory_order_relaxed);
     return element;
   }
 
@@ -191,6 +194,10 @@ class Deque {
   };
 
   static constexpr std::int64_t first_capacity = 64;
+
+  T* slot_at(std::int64_t index) const {
+    return array_.load(std::memory_order_relaxed)->slot(index).load(std::memory_order_relaxed);
+  }
 
   Array* grow(Array* old, std::int64_t top, std::int64_t bottom) {
     const std::int64_t capacity = old == nullptr ? first_capacity : old->capacity * 2;
