@@ -82,7 +82,7 @@ inline Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, con
 void launch(Worker& worker, Unit& unit);
 /// The same for a chain of `count`, linked by Unit::next, that all belong to the same pool.
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count);
-/// The same, on that worker, behind what waits there; others may take them.
+/// The same of a chain that ends with nullptr, on that worker, behind what waits there; others may take them.
 void launch_at(Worker& place, Unit* first);
 
 /// Gives back what only few units have: a stack of their own, something to say in the second cache line.
@@ -127,15 +127,14 @@ void tell_waiters(Worker& worker, Unit& unit);
 
 /// From the techniques: the end of a free-standing unit, off its stack.
 inline void end_free_standing(Worker& worker, Unit& unit) {
+  // Whoever waits for it from another worker, or detaches it, is a visitor of the one that created it (core/privacy.h),
+  // and `done` the mark that it looks at: where nobody waits yet it waits itself for the word.
   unit.state.store(UnitState::done, std::memory_order_relaxed);
-  // Whoever waits for it from another worker, or detaches it, is a visitor of the one that created it (core/privacy.h).
-  if (unit.birth == worker.index && worker.privacy.enter()) {
-    const bool nobody_waits = unit.waiters.load(std::memory_order_relaxed) == nullptr;
-    if (nobody_waits) unit.waiters.store(&done_mark, std::memory_order_release);
-    worker.privacy.leave();
-    if (nobody_waits) return;
-  }
-  tell_waiters(worker, unit);
+  const bool nobody_comes = unit.birth == worker.index && worker.privacy.is_private_after();
+  if (nobody_comes && unit.waiters.load(std::memory_order_relaxed) == nullptr) [[likely]]
+    unit.waiters.store(&done_mark, std::memory_order_release);
+  else
+    tell_waiters(worker, unit);
 }
 
 /// The same, still on it: destructors of its unit-local values.

@@ -131,6 +131,12 @@ inline void store_start(Unit& unit, const UnitStart& start) {
   __atomic_store_n(reinterpret_cast<Word*>(&unit.state), std::bit_cast<std::uint64_t>(start), __ATOMIC_RELAXED);
 }
 
+/// The same word, of a unit that others may be at.
+inline std::uint64_t load_start(const Unit& unit) {
+  using Word [[gnu::may_alias]] = const std::uint64_t;
+  return __atomic_load_n(reinterpret_cast<Word*>(&unit.state), __ATOMIC_RELAXED);
+}
+
 /// What few units need. In a free descriptor they are as new: who frees a unit puts them in order again where it has
 /// departed, or UnitFlag::detailed says so.
 struct UnitDetails {

@@ -97,8 +97,9 @@ struct alignas(base::cache_line) Worker {
   const Worker* seen_at = nullptr;   // in its last search: who had a single unit,
   std::uint64_t seen_points = 0;     // and at which of its scheduling points
   unsigned units_left = 0;           // how often it has left one
-  unsigned turns = 0;                // units taken from its own pools
+  unsigned turns = 0;                // units that a scheduler with several pools has chosen
   unsigned direct_switches = 0;      // of units to units
+  std::uint64_t turn_points = 0;     // at which of its scheduling points it last looked whether it is
   std::uint64_t last_turn = 0;       // when the oldest of them was last preferred
   bool turn_of_inbox = false;
   unsigned index = 0;

@@ -50,22 +50,26 @@ class Ring {
   }
 
   Unit* pop() {
-    Unit* unit = peek();
-    if (unit == nullptr) [[unlikely]]
+    Unit* unit = nullptr;
+    if (!peek(unit)) [[unlikely]]
       return pop_rest();
     drop();
     return unit;
   }
 
-  /// What pop() would give, if that lies in the array; nullptr: it does not, or there is nothing.
-  Unit* peek() const {
+  /// What pop() would give, if that lies in the array. False: it does not, or there is nothing.
+  bool peek(Unit*& unit) const {
     const std::uint64_t oldest = oldest_.load(std::memory_order_relaxed);
     const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
-    if (oldest == newest) return nullptr;
-    if constexpr (order == Order::fifo) return slots_[oldest & mask_];
-    if (!rest_.empty()) [[unlikely]]
-      return nullptr;
-    return slots_[(newest - 1) & mask_];
+    if (oldest == newest) return false;
+    if constexpr (order == Order::fifo) {
+      unit = slots_[oldest & mask_];
+    } else {
+      if (!rest_.empty()) [[unlikely]]
+        return false;
+      unit = slots_[(newest - 1) & mask_];
+    }
+    return true;
   }
   /// Takes out what peek() has given.
   void drop() {
@@ -77,8 +81,8 @@ class Ring {
 
   /// What pop() would give.
   Unit* front() const {
-    Unit* unit = peek();
-    return unit != nullptr ? unit : rest_.front();
+    Unit* unit = nullptr;
+    return peek(unit) ? unit : rest_.front();
   }
 
   /// Takes out this unit, wherever it stands.
