@@ -173,8 +173,20 @@ namespace {
 
 }  // namespace
 
-// What most ask for, as create_slowly() does it; every call in it is the last thing, so that no register is saved.
-extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
+namespace {
+
+static_assert(sizeof(weft_unit_attr) == core::Usual::size);
+
+inline int push_newest(core::Worker& worker, core::Unit& made) {
+  if (!worker.deque.push_if_room(&made)) [[unlikely]]
+    return launch_and_succeed(worker, made);
+  os::light_fence();
+  return core::runtime.sleepers.load(std::memory_order_relaxed) > 0 ? notify_and_succeed() : WEFT_OK;
+}
+
+// What most ask for, as create_slowly() does it, but not with what the last unit was asked for with.
+[[gnu::noinline]] int create_simply(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
+                                    weft_unit** unit) {
   core::Worker* worker = core::this_worker();
   if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !is_simple(*attr) ||
       attr->stack_size > largest_stack || worker->units.empty()) [[unlikely]]
@@ -191,15 +203,31 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
   core::Unit* made = worker->units.take_present();
   core::set_up(*made, entry, argument, start, pool);
   if (core::is_child_first(technique)) return spawn(*worker, *made, unit);
+  worker->usual.set(attr, start);
   *unit = handle_of(made);
+  return pool != nullptr ? launch_and_succeed(*worker, *made) : push_newest(*worker, *made);
+}
+
+}  // namespace
+
+// Every call in it is the last thing, so that no register is saved.
+extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
+  core::Worker* worker = core::this_worker();
+  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual.is(attr) ||
+      worker->units.empty()) [[unlikely]]
+    return create_simply(entry, argument, attr, unit);
+  core::Pool* pool = api::pool_of(attr->pool);
   if (pool != nullptr) {
-    if (!pool->is_private_list()) return launch_and_succeed(*worker, *made);
-    pool->push(made);
-    return WEFT_OK;
+    core::Unit* made = worker->units.take_present();
+    core::set_up(*made, entry, argument, worker->usual.start(), pool);
+    *unit = handle_of(made);
+    return pool->push_quickly(made) ? WEFT_OK : launch_and_succeed(*worker, *made);
   }
-  if (!worker->deque.push_if_room(made)) return launch_and_succeed(*worker, *made);
-  os::light_fence();
-  return core::runtime.sleepers.load(std::memory_order_relaxed) > 0 ? notify_and_succeed() : WEFT_OK;
+  if (worker->scheduler() != nullptr) return create_simply(entry, argument, attr, unit);
+  core::Unit* made = worker->units.take_present();
+  core::set_up(*made, entry, argument, worker->usual.start(), nullptr);
+  *unit = handle_of(made);
+  return push_newest(*worker, *made);
 }
 
 namespace {
@@ -214,6 +242,78 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+struct Many {
+  std::size_t count;
+  void (*entry)(void*);
+  void* const* arguments;  // nullptr: none
+  weft_unit** units;       // nullptr: nobody wants them
+  core::UnitStart start;
+  core::Unit* waiters;
+
+  void* argument(std::size_t index) const { return arguments != nullptr ? arguments[index] : nullptr; }
+};
+
+// Makes them where they shall be, which nobody sees before all are there. False: nothing has happened, for it takes
+// more than that.
+template <class Store>
+bool create_in_place(core::Worker& worker, const Many& many, core::Pool* pool, Store& store) {
+  if (!store.reserve(many.count)) return false;
+  core::Unit* const* made = worker.units.take_present(many.count);
+  if (made == nullptr) return false;
+  const Many all = many;
+  for (std::size_t index = 0; index < all.count; ++index) {
+    core::Unit* unit = made[all.count - 1 - index];
+    core::set_up(*unit, all.entry, all.argument(index), all.start, pool, all.waiters);
+    store.prepare(index, unit);
+    if (all.units != nullptr) all.units[index] = handle_of(unit);
+  }
+  store.push_prepared(all.count);
+  return true;
+}
+
+bool create_quickly(core::Worker& worker, const Many& many, const core::Wish& wish) {
+  if (wish.needs_fitting || wish.worker != nullptr) return false;
+  if (wish.pool == nullptr) {
+    if (!create_in_place(worker, many, nullptr, worker.deque)) return false;
+    core::notify();
+    return true;
+  }
+  if (auto fifo = wish.pool->fifo_ring(); fifo != nullptr) return create_in_place(worker, many, wish.pool, *fifo);
+  if (auto lifo = wish.pool->lifo_ring(); lifo != nullptr) return create_in_place(worker, many, wish.pool, *lifo);
+  return false;
+}
+
+int create_one_by_one(core::Worker& worker, const Many& many, const core::Wish& wish) {
+  core::Unit* first = nullptr;
+  core::Unit** link = &first;
+  core::Unit* last = nullptr;
+  for (std::size_t index = 0; index < many.count; ++index) {
+    core::Unit* made = core::make_unit(worker, many.entry, many.argument(index), wish);
+    if (made == nullptr) [[unlikely]] {
+      *link = nullptr;
+      discard_chain(worker, first);
+      return WEFT_ERR_MEMORY;
+    }
+    *link = made;
+    link = &made->next;
+    last = made;
+  }
+  last->next = nullptr;
+  if (many.units != nullptr) {
+    std::size_t index = 0;
+    for (core::Unit* unit = first; unit != nullptr; unit = unit->next) many.units[index++] = handle_of(unit);
+  }
+  if (wish.worker != nullptr)
+    core::launch_at(*wish.worker, first);
+  else
+    core::launch_all(worker, first, last, many.count);
+  return WEFT_OK;
+}
+
+}  // namespace
+
 extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                      const weft_unit_attr* attr, weft_unit** units) {
   if (entry == nullptr || (attr != nullptr && (core::is_child_first(static_cast<core::Technique>(attr->technique)) ||
@@ -223,32 +323,8 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
   core::Worker& worker = core::worker_here();
   core::Wish wish;
   if (const int error = read_attributes(worker, attr, units == nullptr, wish); error != WEFT_OK) return error;
-  const core::UnitStart start = core::start_of_wish(worker, wish);
-  core::Unit* first = nullptr;
-  core::Unit** link = &first;
-  core::Unit* last = nullptr;
-  for (size_t index = 0; index < count; ++index) {
-    core::Unit* made = worker.units.take();
-    if (made != nullptr) [[likely]] {
-      core::set_up(*made, entry, arguments != nullptr ? arguments[index] : nullptr, start, wish.pool);
-      if (wish.needs_fitting && !core::fit_out(worker, *made, wish)) made = nullptr;
-    }
-    if (made == nullptr) [[unlikely]] {
-      *link = nullptr;
-      discard_chain(worker, first);
-      return WEFT_ERR_MEMORY;
-    }
-    *link = made;
-    link = &made->next;
-    last = made;
-    if (units != nullptr) units[index] = handle_of(made);
-  }
-  last->next = nullptr;
-  if (wish.worker != nullptr)
-    core::launch_at(*wish.worker, first);
-  else
-    core::launch_all(worker, first, last, count);
-  return WEFT_OK;
+  const Many many{count, entry, arguments, units, core::start_of_wish(worker, wish), core::waiters_at_first(wish.flags)};
+  return create_quickly(worker, many, wish) ? WEFT_OK : create_one_by_one(worker, many, wish);
 }
 
 namespace {
@@ -289,11 +365,26 @@ namespace {
 
 namespace {
 
-// Frees a unit for which nothing else is to be done. False: there is, or it may not be done.
+// Nothing else is to be done to free the unit. False: there is, or it may not be done.
+inline bool is_free_at_once(const core::Unit& unit) {
+  return core::is_done(unit) && unit.stack == nullptr && !may_have_details(unit);
+}
+
 inline bool free_quickly(core::Worker& worker, core::Unit& unit) {
-  if (!core::is_done(unit) || unit.stack != nullptr || may_have_details(unit) || worker.units.full()) return false;
+  if (!is_free_at_once(unit) || worker.units.full()) return false;
   worker.units.give(unit);
   return true;
+}
+
+// Those of the first that can be freed so; how many.
+inline std::size_t free_quickly(core::Worker& worker, std::size_t count, weft_unit* const* units) {
+  core::Unit** place = worker.units.place();
+  const std::size_t most = count < worker.units.room() ? count : worker.units.room();
+  std::size_t freed = 0;
+  for (; freed < most && units[freed] != nullptr && is_free_at_once(*unit_of(units[freed])); ++freed)
+    place[freed] = unit_of(units[freed]);
+  worker.units.given(place + freed);
+  return freed;
 }
 
 }  // namespace
@@ -331,16 +422,14 @@ extern "C" int weft_unit_join_many(size_t count, weft_unit* const* units) {
 
 extern "C" int weft_unit_free_many(size_t count, weft_unit* const* units) {
   if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
-  core::Worker* worker = &core::worker_here();
   bool first_wait = true;
-  for (size_t index = 0; index < count; ++index) {
-    if (units[index] != nullptr && free_quickly(*worker, *unit_of(units[index]))) continue;
+  for (size_t index = 0;; ++index) {
+    index += free_quickly(core::worker_here(), count - index, units + index);  // anew: the caller may have waited
+    if (index == count) return WEFT_OK;
     if (first_wait) wait_for_last(count, units, index);
     first_wait = false;
     if (const int error = free_slowly(units[index]); error != WEFT_OK) return error;
-    worker = core::this_worker();  // the caller may have waited
   }
-  return WEFT_OK;
 }
 
 extern "C" int weft_unit_detach(weft_unit* handle) {

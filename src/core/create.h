@@ -53,12 +53,16 @@ inline bool is_done(const Unit& unit) { return unit.waiters.load(std::memory_ord
 /// The part of making a unit that few need: a stack from the start, a name, a priority. False without memory.
 bool fit_out(Worker& worker, Unit& unit, const Wish& wish);
 
+/// Unit::waiters, at its start.
+inline Unit* waiters_at_first(unsigned flags) { return (flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr; }
+
 /// Makes a free descriptor a unit that will run entry(argument). Unit::next is as it was left.
-inline void set_up(Unit& unit, void (*entry)(void*), void* argument, const UnitStart& start, Pool* pool) {
+inline void set_up(Unit& unit, void (*entry)(void*), void* argument, const UnitStart& start, Pool* pool,
+                   Unit* waiters = nullptr) {
   unit.argument = argument;
   store_start(unit, start);
   unit.entry = entry;
-  unit.waiters.store((start.flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr, std::memory_order_relaxed);
+  unit.waiters.store(waiters, std::memory_order_relaxed);
   if (unit.pool.load(std::memory_order_relaxed) != pool) unit.pool.store(pool, std::memory_order_relaxed);
 }
 
@@ -72,7 +76,7 @@ inline Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, con
   Unit* unit = worker.units.take();
   if (unit == nullptr) [[unlikely]]
     return nullptr;
-  set_up(*unit, entry, argument, start_of_wish(worker, wish), wish.pool);
+  set_up(*unit, entry, argument, start_of_wish(worker, wish), wish.pool, waiters_at_first(wish.flags));
   if (wish.needs_fitting && !fit_out(worker, *unit, wish)) [[unlikely]]
     return nullptr;
   return unit;

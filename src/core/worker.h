@@ -22,6 +22,7 @@
 #include "core/technique/choice.h"
 #include "core/unit.h"
 #include "core/unit_cache.h"
+#include "core/usual.h"
 #include "os/identity.h"
 #include "os/ticker.h"
 
@@ -82,6 +83,7 @@ struct alignas(base::cache_line) Worker {
   Stack* warm = nullptr;        // what undeviated units of this frame run on, one after the other
   std::uint8_t warm_class = 0;  // Unit::stack_class of those that it was taken for
   UnitCache units;
+  Usual usual;
   Choices choices;
   Counters counters;
   Appetite appetite;

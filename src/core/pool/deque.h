@@ -74,6 +74,27 @@ class Deque {
     return true;
   }
 
+  /// Owner only. For several pushes in one: room for so many (false: no memory), the one that shall be pushed as the
+  /// `index`th, and all of them.
+  [[nodiscard]] bool reserve(std::size_t count) {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    const std::int64_t wanted = bottom - top + static_cast<std::int64_t>(count);
+    Array* array = array_.load(std::memory_order_relaxed);
+    while (array == nullptr || array->capacity < wanted)
+      if (array = grow(array, top, bottom); array == nullptr) return false;
+    return true;
+  }
+  void prepare(std::size_t index, T* element) {
+    array_.load(std::memory_order_relaxed)
+        ->slot(bottom_.load(std::memory_order_relaxed) + static_cast<std::int64_t>(index))
+        .store(element, std::memory_order_relaxed);
+  }
+  void push_prepared(std::size_t count) {
+    bottom_.store(bottom_.load(std::memory_order_relaxed) + static_cast<std::int64_t>(count),
+                  std::memory_order_release);  // (A)
+  }
+
   /// Owner only: the element pushed last.
   T* pop() { return claim() != nullptr ? finish_claim() : nullptr; }
 

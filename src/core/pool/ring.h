@@ -36,13 +36,32 @@ class Ring {
   ~Ring() { std::free(slots_); }
 
   void push(Unit* unit) {
-    const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
-    if (newest - oldest_.load(std::memory_order_relaxed) >= room_) [[unlikely]] {
+    if (!push_if_room(unit)) [[unlikely]]
       push_slowly(unit);
-      return;
-    }
+  }
+
+  /// False: the array would have to grow, and nothing has happened.
+  bool push_if_room(Unit* unit) {
+    const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
+    if (newest - oldest_.load(std::memory_order_relaxed) >= room_) [[unlikely]]
+      return false;
     slots_[newest & mask_] = unit;
     newest_.store(newest + 1, std::memory_order_release);
+    return true;
+  }
+
+  /// For several pushes in one: room for so many (false: no memory, or the list behind comes first), the one that
+  /// shall be pushed as the `index`th, and all of them.
+  bool reserve(std::size_t count) {
+    while (newest_.load(std::memory_order_relaxed) - oldest_.load(std::memory_order_relaxed) + count > room_)
+      if (!rest_.empty() || !grow()) return false;
+    return true;
+  }
+  void prepare(std::size_t index, Unit* unit) {
+    slots_[(newest_.load(std::memory_order_relaxed) + index) & mask_] = unit;
+  }
+  void push_prepared(std::size_t count) {
+    newest_.store(newest_.load(std::memory_order_relaxed) + count, std::memory_order_release);
   }
 
   void push_many(Unit* first, Unit* last, std::size_t) {
