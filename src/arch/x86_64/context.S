@@ -374,13 +374,16 @@ FUNCTION weft_context_start_ss_with
         fnstcw  -16(%rsp)
         movzwl  -16(%rsp), %eax
         cmpw    -4(%rsp), %ax
-        je      1f
-        fldcw   -4(%rsp)
-        ldmxcsr -8(%rsp)
-1:      popq    %rbp
+        jne     2f
+1:      .cfi_remember_state
+        popq    %rbp
         .cfi_def_cfa rsp, 8
         .cfi_restore rbp
         ret
+        .cfi_restore_state
+2:      fldcw   -4(%rsp)
+        ldmxcsr -8(%rsp)
+        jmp     1b
 END weft_context_start_ss_with
 
 // void weft_context_call_on(void* top, void (*entry)(void*), void* argument)

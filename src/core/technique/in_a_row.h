@@ -48,50 +48,60 @@ struct RowFromDeque {
   static void refuse(Worker& worker, Unit& unit) { worker.handed_on = &unit; }
 };
 
-/// What is the same for all units of a row.
-template <class Source>
+/// What is the same for all units of a row; `technique`: what they are, or, if that is automatic, any.
+template <class Source, Technique technique = Technique::automatic>
 class Row {
  public:
   Row(Worker& worker, Source source)
-      : worker_(worker), source_(source), awaited_(worker.until_done != nullptr ? worker.until_done : &never_done) {
+      : worker_(worker),
+        source_(source),
+        awaited_(worker.until_done != nullptr ? worker.until_done->state : worker.root_unit.state),
+        wait_is_over_(worker.until_done != nullptr ? UnitState::done : UnitState::ready) {
     UnitStart plain;
+    plain.technique = technique;
     plain.flags = UnitFlag::free_standing;
     plain.birth = static_cast<std::uint16_t>(worker.index);
     plain_ = std::bit_cast<std::uint64_t>(plain);
   }
 
-  /// The next one, `start` its UnitStart; nullptr: the row ends. `suits`: bool(Unit&, UnitStart&), which may change the
+  /// The next one, `start` its UnitStart. False: the row ends. `suits`: bool(Unit&, UnitStart&), which may change the
   /// technique.
   template <class Suits>
-  [[gnu::always_inline]] Unit* next(UnitStart& start, Suits suits) const {
-    Unit* unit = nullptr;
-    if (!goes_on() || !source_.look(worker_, unit)) return nullptr;
+  [[gnu::always_inline]] bool next(Unit*& unit, UnitStart& start, Suits suits) const {
+    if (is_over()) [[unlikely]]
+      return false;
+    if (!source_.look(worker_, unit)) return false;
     const std::uint64_t word = load_start(*unit);
     start = std::bit_cast<UnitStart>(word);
     if ((word & ~std::bit_cast<std::uint64_t>(free_choice)) == plain_ && suits(*unit, start)) [[likely]] {
       source_.accept();
-      return unit;
+      return true;
     }
     source_.refuse(worker_, *unit);
-    return nullptr;
+    return false;
   }
 
   Worker& worker() const { return worker_; }
 
  private:
   // What units of a row may differ in.
-  static constexpr UnitStart free_choice{
-      UnitState::created, Technique{0xff}, 0xff, false, static_cast<std::uint16_t>(UnitFlag::chosen), 0};
-  static inline const WholeUnit never_done{};
+  static constexpr UnitStart free_choice{UnitState::created,
+                                         technique == Technique::automatic ? Technique{0xff} : Technique{},
+                                         0xff,
+                                         false,
+                                         static_cast<std::uint16_t>(UnitFlag::chosen),
+                                         0};
 
-  bool goes_on() const {
-    return !is_done(*awaited_) && worker_.root_unit.state.load(std::memory_order_acquire) != UnitState::ready &&
-           source_.goes_on(worker_);
+  bool is_over() const {
+    return awaited_.load(std::memory_order_acquire) == wait_is_over_ || !source_.goes_on(worker_);
   }
 
   Worker& worker_;
   const Source source_;
-  const Unit* awaited_;
+  // Of what the frame waits for, if it does; a worker of weft's own has a root that is never ready. (That a unit is done
+  // is so a few instructions before is_done() says it: then the row ends early.)
+  const std::atomic<UnitState>& awaited_;
+  const UnitState wait_is_over_;
   std::uint64_t plain_;
 };
 

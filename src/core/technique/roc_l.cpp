@@ -23,7 +23,9 @@ namespace {
 // The stack that the last unit has left, if it is of the size.
 inline Stack* warm_stack(Worker& worker, std::uint8_t stack_class) {
   Stack* stack = worker.warm;
-  return stack != nullptr && worker.warm_class == stack_class ? stack : warm_up(worker, stack_class);
+  if (stack != nullptr && worker.warm_class == stack_class) [[likely]]
+    return stack;
+  return warm_up(worker, stack_class);
 }
 
 // A unit that has spawned children, and could have been stolen then, has taken the stack away.
@@ -79,6 +81,8 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
 }
 
 inline bool suits(Worker& worker, Unit& unit, UnitStart& start) {
+  if (start.technique == Technique::roc_l) [[likely]]
+    return true;
   if (start.technique == Technique::automatic) {
     settle_technique(worker, unit);
     start.technique = unit.technique;
@@ -92,8 +96,9 @@ struct Rest {
   UnitStart start{};
   Unit* first = nullptr;
 
-  [[gnu::always_inline]] static Unit* next(const Row<Source>& row, UnitStart& start) {
-    return row.next(start, [&row](Unit& unit, UnitStart& of_unit) { return suits(row.worker(), unit, of_unit); });
+  [[gnu::always_inline]] static bool next(const Row<Source>& row, Unit*& unit, UnitStart& start) {
+    return row.next(unit, start,
+                    [&row](Unit& found, UnitStart& of_unit) { return suits(row.worker(), found, of_unit); });
   }
 
   // Its frame is lost when a unit deviates: AddressSanitizer must not have marked anything in it.
@@ -103,12 +108,11 @@ struct Rest {
     UnitStart start = rest->start;
     Unit* unit = rest->first;
     do {
-      if (start.technique == Technique::roc_l)
+      if (start.technique == Technique::roc_l) [[likely]]
         run_in_row(row.worker(), *unit, start.stack_class);
       else
         run_stackless_in_row(row.worker(), *unit);
-      unit = next(row, start);
-    } while (unit != nullptr);
+    } while (next(row, unit, start));
     row.worker().current = nullptr;
   }
 };
@@ -116,8 +120,7 @@ struct Rest {
 template <class Source>
 Event run_row(Worker& worker, Source source) {
   Rest<Source> rest{Row<Source>(worker, source)};
-  rest.first = Rest<Source>::next(rest.row, rest.start);
-  if (rest.first == nullptr) return Event::returned;
+  if (!Rest<Source>::next(rest.row, rest.first, rest.start)) return Event::returned;
   const auto event = static_cast<Event>(
       weft_context_call_saved_with(&worker.scheduler_context, &Rest<Source>::run, &rest, worker.fp_control));
   if (event != Event::returned) sanitizer::arrive(nullptr, nullptr, nullptr);  // the loop was left in the midst

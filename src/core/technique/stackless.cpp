@@ -16,10 +16,11 @@ namespace {
 // A function for each source, so that what is the same for all units of the row stays in registers.
 template <class Source>
 [[gnu::noinline]] void run_row(Worker& worker, Source source) {
-  const auto suits = [](const Unit&, const UnitStart& start) { return start.technique == Technique::stackless; };
-  const Row row(worker, source);
+  const auto suits = [](const Unit&, const UnitStart&) { return true; };
+  const Row<Source, Technique::stackless> row(worker, source);
+  Unit* unit = nullptr;
   UnitStart start;
-  while (Unit* unit = row.next(start, suits)) run_stackless_in_row(worker, *unit);
+  while (row.next(unit, start, suits)) run_stackless_in_row(worker, *unit);
   worker.current = nullptr;
 }
 
