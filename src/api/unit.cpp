@@ -323,7 +323,8 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
   core::Worker& worker = core::worker_here();
   core::Wish wish;
   if (const int error = read_attributes(worker, attr, units == nullptr, wish); error != WEFT_OK) return error;
-  const Many many{count, entry, arguments, units, core::start_of_wish(worker, wish), core::waiters_at_first(wish.flags)};
+  const Many many{
+      count, entry, arguments, units, core::start_of_wish(worker, wish), core::waiters_at_first(wish.flags)};
   return create_quickly(worker, many, wish) ? WEFT_OK : create_one_by_one(worker, many, wish);
 }
 

@@ -95,8 +95,8 @@ Unit* with_bit(Unit* chain, std::uintptr_t bit) {
   return reinterpret_cast<Unit*>(reinterpret_cast<std::uintptr_t>(chain) | bit);
 }
 
-// By whoever has come for a visit. An end that has begun before, and has seen nobody, is about to write the word without
-// another look (end_free_standing); one that has not takes it from here by exchange.
+// By whoever has come for a visit. An end that has begun before, and has seen nobody, is about to write the word
+// without another look (end_free_standing); one that has not takes it from here by exchange.
 void let_end(const Unit& unit) {
   wait_while([&unit] {
     return unit.state.load(std::memory_order_acquire) == UnitState::done &&

@@ -67,8 +67,9 @@ inline void set_up(Unit& unit, void (*entry)(void*), void* argument, const UnitS
 }
 
 inline UnitStart start_of_wish(const Worker& worker, const Wish& wish) {
-  return {UnitState::created, wish.technique, wish.stack_class, false, wish.flags,
-          static_cast<std::uint16_t>(worker.index)};
+  return {UnitState::created, wish.technique,
+          wish.stack_class,   false,
+          wish.flags,         static_cast<std::uint16_t>(worker.index)};
 }
 
 /// A unit that will run entry(argument), in no pool yet; nullptr without memory.

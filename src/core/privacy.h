@@ -13,9 +13,9 @@
 // Of several visitors all wait until the state is `shared_`.
 //
 // What is guarded may have a word of its own that says that the owner is at it: then that is the mark, and `inside` is
-// not needed (is_private_after()). The owner writes the mark, and then looks at the state; a visitor that has come, after
-// the heavy fence if it was the first, looks at the mark. So either the owner sees the visitor, or the visitor the
-// mark, and it does what the mark asks for. Two words are such marks:
+// not needed (is_private_after()). The owner writes the mark, and then looks at the state; a visitor that has come,
+// after the heavy fence if it was the first, looks at the mark. So either the owner sees the visitor, or the visitor
+// the mark, and it does what the mark asks for. Two words are such marks:
 //   - Unit::state, `done` before Unit::waiters says so: the visitor waits for that (core/create.cpp, let_end()).
 //   - The deque's bottom_, one lower: the element at it is the owner's. A visitor sees that as any thief does.
 // Neither is taken by an owner that was private before, is not, and is again: only the owner makes it private.

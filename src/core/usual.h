@@ -13,7 +13,8 @@ class Usual {
  public:
   /// Whether `attributes` are those of the last set().
   bool is(const void* attributes) const {
-    const Vector others = differs(attributes, 0) | differs(attributes, 1) | differs(attributes, 2) | differs(attributes, 3);
+    const Vector others =
+        differs(attributes, 0) | differs(attributes, 1) | differs(attributes, 2) | differs(attributes, 3);
     return (others[0] | others[1]) == 0;
   }
   void set(const void* attributes, const UnitStart& start) {

@@ -113,8 +113,8 @@ class Deque {
   /// pop() without fence (B) and exchange (C), for an owner whose deque nobody else touches.
   T* pop_alone() { return claim(); }
 
-  /// pop() in two steps, for an owner that may be alone. The first: the element that is the owner's if nobody else touches
-  /// the deque; nullptr: it is empty. If somebody may, finish_claim() is the second, and says what pop() would.
+  /// pop() in two steps, for an owner that may be alone. The first: the element that is the owner's if nobody else
+  /// touches the deque; nullptr: it is empty. If somebody may, finish_claim() is the second, and says what pop() would.
   T* claim() {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;

@@ -10,8 +10,8 @@
 // A unit that has waited may be made ready by anybody, also where the pool has one producer: then it goes into a list
 // beside (put_back), which consumers look into when there is nothing else.
 //
-// A pool of access priv takes no locked instruction at all. Private lists (rings) are inlined: a caller that knows what it
-// has pays a compare and the ring. Everything else goes through a table of functions, as pools of the user's own do.
+// A pool of access priv takes no locked instruction at all. Private lists (rings) are inlined: a caller that knows what
+// it has pays a compare and the ring. Everything else goes through a table of functions, as pools of the user's own do.
 #pragma once
 
 #include <atomic>

@@ -98,8 +98,8 @@ class Row {
 
   Worker& worker_;
   const Source source_;
-  // Of what the frame waits for, if it does; a worker of weft's own has a root that is never ready. (That a unit is done
-  // is so a few instructions before is_done() says it: then the row ends early.)
+  // Of what the frame waits for, if it does; a worker of weft's own has a root that is never ready. (That a unit is
+  // done is so a few instructions before is_done() says it: then the row ends early.)
   const std::atomic<UnitState>& awaited_;
   const UnitState wait_is_over_;
   std::uint64_t plain_;
