@@ -85,18 +85,22 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
   return WEFT_OK;
 }
 
-// Techniques that any scheduler may start, with a stack bound at the start.
+// Techniques that any scheduler may start.
 constexpr unsigned bit(weft_technique technique) { return 1U << technique; }
-constexpr unsigned simple_techniques =
-    bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bit(WEFT_FULL_L) | bit(WEFT_ROC_L) | bit(WEFT_C_FULL_E) | bit(WEFT_C_ROC_E);
+constexpr unsigned simple_techniques = bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bit(WEFT_FULL) | bit(WEFT_FULL_L) |
+                                       bit(WEFT_ROC) | bit(WEFT_ROC_L) | bit(WEFT_C_FULL_E) | bit(WEFT_C_ROC_E);
 
-inline bool is_simple(const weft_unit_attr& attr) {
+// Nothing but technique, pool and size of the stack.
+inline bool asks_for_little(const weft_unit_attr& attr) {
   const std::uintptr_t rare = reinterpret_cast<std::uintptr_t>(attr.stack) |
                               reinterpret_cast<std::uintptr_t>(attr.worker) |
                               reinterpret_cast<std::uintptr_t>(attr.name) | attr.flags |
                               static_cast<unsigned>(attr.priority) | static_cast<unsigned>(attr.preemption);
-  return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E &&
-         (simple_techniques >> attr.technique & 1U) != 0;
+  return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E;
+}
+
+inline bool is_simple(const weft_unit_attr& attr) {
+  return asks_for_little(attr) && (simple_techniques >> attr.technique & 1U) != 0;
 }
 
 core::Pool* pool_for(const core::Worker& worker, weft_pool* wanted) {
@@ -120,7 +124,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
     if (attr == nullptr || attr->preemption == WEFT_PREEMPT_DEFAULT)
       wish.flags |= api::preemption_flags(WEFT_PREEMPT_DEFAULT, wish.pool);
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
-  if (core::is_child_first(wish.technique)) wish.needs_fitting = true;  // its stack
+  if (core::is_child_first(wish.technique) || core::binds_at_creation(wish.technique)) wish.needs_fitting = true;
   return WEFT_OK;
 }
 
@@ -184,12 +188,20 @@ inline int push_newest(core::Worker& worker, core::Unit& made) {
   return core::runtime.sleepers.load(std::memory_order_relaxed) > 0 ? notify_and_succeed() : WEFT_OK;
 }
 
+// Whether create_simply() can do it.
+inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& attr) {
+  if (!asks_for_little(attr) || attr.stack_size > largest_stack) return false;
+  if ((simple_techniques >> attr.technique & 1U) != 0) return true;
+  return needs_stateless_scheduler(attr.technique) && !would_be_stateful(worker, nullptr) &&
+         (attr.technique != WEFT_SC || attr.stack_size == 0);
+}
+
 // What most ask for, as create_slowly() does it, but not with what the last unit was asked for with.
 [[gnu::noinline]] int create_simply(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
                                     weft_unit** unit) {
   core::Worker* worker = core::this_worker();
-  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !is_simple(*attr) ||
-      attr->stack_size > largest_stack || worker->units.empty()) [[unlikely]]
+  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !is_simple_here(*worker, *attr) ||
+      worker->units.empty()) [[unlikely]]
     return create_slowly(entry, argument, attr, unit);
   const auto technique = static_cast<core::Technique>(attr->technique);
   const unsigned chosen = technique == core::Technique::automatic ? unsigned{core::UnitFlag::chosen} : 0U;
@@ -203,9 +215,18 @@ inline int push_newest(core::Worker& worker, core::Unit& made) {
   core::Unit* made = worker->units.take_present();
   core::set_up(*made, entry, argument, start, pool);
   if (core::is_child_first(technique)) return spawn(*worker, *made, unit);
-  worker->usual.set(attr, start);
+  if (core::binds_at_creation(technique)) {
+    made->stack = core::take_stack_if_there_is(*worker, start.stack_class);
+    if (made->stack == nullptr) [[unlikely]] {
+      core::discard_unit(*worker, *made);
+      return WEFT_ERR_MEMORY;
+    }
+  } else if ((simple_techniques >> attr->technique & 1U) != 0) {
+    worker->usual.set(attr, start);
+  }
   *unit = handle_of(made);
-  return pool != nullptr ? launch_and_succeed(*worker, *made) : push_newest(*worker, *made);
+  if (pool == nullptr) return push_newest(*worker, *made);
+  return pool->push_quickly(made) ? WEFT_OK : launch_and_succeed(*worker, *made);
 }
 
 }  // namespace

@@ -33,10 +33,11 @@ namespace weft::core {
 
 /// How a unit shall be; what weft.h calls weft_unit_attr.
 struct Wish {
+  // The two bytes apart: read as one word right after they were written, they would be waited for.
   Technique technique = Technique::automatic;
-  std::uint8_t stack_class = 0;                   // Unit::stack_class
-  std::uint16_t flags = UnitFlag::free_standing;  // and UnitFlag::wants_identity, detached, chosen, own_memory
   bool needs_fitting = false;                     // one of those that follow says something, or the stack comes first
+  std::uint16_t flags = UnitFlag::free_standing;  // and UnitFlag::wants_identity, detached, chosen, own_memory
+  std::uint8_t stack_class = 0;                   // Unit::stack_class
   Pool* pool = nullptr;
   Worker* worker = nullptr;  // that it goes to, where there is no pool
   void* stack = nullptr;

@@ -91,6 +91,7 @@ struct alignas(base::cache_line) Worker {
 
   const Unit* until_done = nullptr;  // or when this is done
   Unit* handed_on = nullptr;         // taken out of a pool, and to be run next
+  Unit* first_of_row = nullptr;      // of one that begins (technique/in_a_row.cpp)
   Unit* left = nullptr;              // while a unit switches to another: the one that was left,
   std::intptr_t left_by = 0;         // and the event; for the other to settle
   Spinlock* parked_under = nullptr;  // what a unit that parks holds until it is off its stack

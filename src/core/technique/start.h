@@ -78,6 +78,9 @@ inline Event start_unit(Worker& worker, Unit& unit) {
   return start_of[static_cast<std::size_t>(unit.technique.get())](worker, unit);
 }
 
+/// In a loop, after a unit has ended by Event::returned: runs those that can follow it at once. As start_unit().
+Event run_in_a_row(Worker& worker);
+
 /// Replaces `automatic` by the technique that is chosen now.
 inline void settle_technique(Worker& worker, Unit& unit) {
   if (unit.technique == Technique::automatic) unit.technique = choose(worker.choices, unit.entry);
