@@ -63,9 +63,7 @@ template <class Source, Technique technique = Technique::automatic>
 class Row {
  public:
   Row(Worker& worker, Source source)
-      : worker_(worker),
-        source_(source),
-        awaited_(worker.until_done != nullptr ? *worker.until_done : never_done) {
+      : worker_(worker), source_(source), awaited_(worker.until_done != nullptr ? *worker.until_done : never_done) {
     UnitStart plain;
     plain.technique = technique;
     plain.flags = UnitFlag::free_standing;
