@@ -148,7 +148,8 @@ WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* con
  * (ARGUMENT), and but a stackless unit (STACKLESS). Any number may join the same one. A unit in a PRIV pool is
  * joined on the worker that created it (ACCESS). */
 WEFT_API int weft_unit_join(weft_unit* unit);
-/* One after the other; the first error ends it: those before are done. ARGUMENT: one is NULL. */
+/* One after the other, but that the caller may wait for the last one first; the first error ends it: those before are
+ * done. ARGUMENT: one is NULL. */
 WEFT_API int weft_unit_join_many(size_t count, weft_unit* const* units);
 /* TIMEOUT: it is not done in time, and can be joined, freed or detached as before. Limits of time as in weft/sync.h: 0
  * never waits, WEFT_FOREVER is no limit. A root that runs a unit meanwhile comes back when that waits, yields or
@@ -158,7 +159,7 @@ WEFT_API int weft_unit_timed_join(weft_unit* unit, uint64_t nanoseconds);
 
 /* Waits until the unit is done, and frees it. Errors: of weft_unit_join(), without which nobody frees it. */
 WEFT_API int weft_unit_free(weft_unit* unit);
-/* One after the other; the first error ends it: those before are freed. */
+/* The same, and frees them; those before an error are freed. */
 WEFT_API int weft_unit_free_many(size_t count, weft_unit* const* units);
 
 /* Nobody will join the unit: it frees itself when it is done. The handle must not be used afterwards. STATE: somebody

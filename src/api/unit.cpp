@@ -85,18 +85,22 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
   return WEFT_OK;
 }
 
-// Techniques that any scheduler may start, with a stack bound at the start.
+// Techniques that any scheduler may start.
 constexpr unsigned bit(weft_technique technique) { return 1U << technique; }
-constexpr unsigned simple_techniques =
-    bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bit(WEFT_FULL_L) | bit(WEFT_ROC_L) | bit(WEFT_C_FULL_E) | bit(WEFT_C_ROC_E);
+constexpr unsigned simple_techniques = bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bit(WEFT_FULL) | bit(WEFT_FULL_L) |
+                                       bit(WEFT_ROC) | bit(WEFT_ROC_L) | bit(WEFT_C_FULL_E) | bit(WEFT_C_ROC_E);
 
-inline bool is_simple(const weft_unit_attr& attr) {
+// Nothing but technique, pool and size of the stack.
+inline bool asks_for_little(const weft_unit_attr& attr) {
   const std::uintptr_t rare = reinterpret_cast<std::uintptr_t>(attr.stack) |
                               reinterpret_cast<std::uintptr_t>(attr.worker) |
                               reinterpret_cast<std::uintptr_t>(attr.name) | attr.flags |
                               static_cast<unsigned>(attr.priority) | static_cast<unsigned>(attr.preemption);
-  return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E &&
-         (simple_techniques >> attr.technique & 1U) != 0;
+  return rare == 0 && static_cast<unsigned>(attr.technique) <= WEFT_C_ROC_E;
+}
+
+inline bool is_simple(const weft_unit_attr& attr) {
+  return asks_for_little(attr) && (simple_techniques >> attr.technique & 1U) != 0;
 }
 
 core::Pool* pool_for(const core::Worker& worker, weft_pool* wanted) {
@@ -120,7 +124,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
     if (attr == nullptr || attr->preemption == WEFT_PREEMPT_DEFAULT)
       wish.flags |= api::preemption_flags(WEFT_PREEMPT_DEFAULT, wish.pool);
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
-  if (core::is_child_first(wish.technique)) wish.needs_fitting = true;  // its stack
+  if (core::is_child_first(wish.technique) || core::binds_at_creation(wish.technique)) wish.needs_fitting = true;
   return WEFT_OK;
 }
 
@@ -141,7 +145,7 @@ namespace {
 
 // A child-first unit starts at once: so want of memory for its stack can be told.
 [[gnu::noinline]] int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
-  made.stack = core::take_stack_if_there_is(worker, made);
+  made.stack = core::take_stack_if_there_is(worker, made.stack_class);
   if (made.stack == nullptr) {
     core::discard_unit(worker, made);
     return WEFT_ERR_MEMORY;
@@ -166,35 +170,170 @@ namespace {
   if (made == nullptr) return WEFT_ERR_MEMORY;
   if (unit != nullptr) *unit = handle_of(made);
   if (wish.worker == nullptr) return launch_and_succeed(worker, *made);
+  made->next = nullptr;
   core::launch_at(*wish.worker, made);
   return WEFT_OK;
 }
 
 }  // namespace
 
-// What most ask for, as create_slowly() does it; every call in it is the last thing, so that no register is saved.
-extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
-  core::Worker* worker = core::this_worker();
-  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !is_simple(*attr) ||
-      attr->stack_size > largest_stack || worker->units.empty()) [[unlikely]]
-    return create_slowly(entry, argument, attr, unit);
-  const auto technique = static_cast<core::Technique>(attr->technique);
-  const unsigned chosen = technique == core::Technique::automatic ? unsigned{core::UnitFlag::chosen} : 0U;
-  core::Pool* pool = pool_for(*worker, attr->pool);
-  core::Unit* made = worker->units.take_present();
-  core::set_up(*worker, made, entry, argument, technique, core::stack_class_of(attr->stack_size),
-               core::UnitFlag::free_standing | chosen, pool);
-  if (core::is_child_first(technique)) return spawn(*worker, *made, unit);
-  *unit = handle_of(made);
-  if (pool != nullptr) {
-    if (!pool->is_private_list()) return launch_and_succeed(*worker, *made);
-    pool->push(made);
-    return WEFT_OK;
-  }
-  if (!worker->deque.push_if_room(made)) return launch_and_succeed(*worker, *made);
+namespace {
+
+static_assert(sizeof(weft_unit_attr) == core::Usual::size);
+
+inline int push_newest(core::Worker& worker, core::Unit& made) {
+  if (!worker.deque.push_if_room(&made)) [[unlikely]]
+    return launch_and_succeed(worker, made);
   os::light_fence();
   return core::runtime.sleepers.load(std::memory_order_relaxed) > 0 ? notify_and_succeed() : WEFT_OK;
 }
+
+// Whether create_simply() can do it.
+inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& attr) {
+  if (!asks_for_little(attr) || attr.stack_size > largest_stack) return false;
+  if ((simple_techniques >> attr.technique & 1U) != 0) return true;
+  return needs_stateless_scheduler(attr.technique) && !would_be_stateful(worker, nullptr) &&
+         (attr.technique != WEFT_SC || attr.stack_size == 0);
+}
+
+// What most ask for, as create_slowly() does it, but not with what the last unit was asked for with.
+[[gnu::noinline]] int create_simply(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
+                                    weft_unit** unit) {
+  core::Worker* worker = core::this_worker();
+  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !is_simple_here(*worker, *attr) ||
+      worker->units.empty()) [[unlikely]]
+    return create_slowly(entry, argument, attr, unit);
+  const auto technique = static_cast<core::Technique>(attr->technique);
+  const unsigned chosen = technique == core::Technique::automatic ? unsigned{core::UnitFlag::chosen} : 0U;
+  const core::UnitStart start{core::UnitState::created,
+                              technique,
+                              core::stack_class_of(attr->stack_size),
+                              false,
+                              static_cast<std::uint16_t>(core::UnitFlag::free_standing | chosen),
+                              static_cast<std::uint16_t>(worker->index)};
+  core::Pool* pool = pool_for(*worker, attr->pool);
+  core::Unit* made = worker->units.take_present();
+  core::set_up(*made, entry, argument, start, pool);
+  if (core::is_child_first(technique)) return spawn(*worker, *made, unit);
+  if (core::binds_at_creation(technique)) {
+    made->stack = core::take_stack_if_there_is(*worker, start.stack_class);
+    if (made->stack == nullptr) [[unlikely]] {
+      core::discard_unit(*worker, *made);
+      return WEFT_ERR_MEMORY;
+    }
+  } else if ((simple_techniques >> attr->technique & 1U) != 0) {
+    worker->usual.set(attr, start);
+  }
+  *unit = handle_of(made);
+  if (pool == nullptr) return push_newest(*worker, *made);
+  return pool->push_quickly(made) ? WEFT_OK : launch_and_succeed(*worker, *made);
+}
+
+}  // namespace
+
+// Every call in it is the last thing, so that no register is saved.
+extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
+  core::Worker* worker = core::this_worker();
+  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual.is(attr) ||
+      worker->units.empty()) [[unlikely]]
+    return create_simply(entry, argument, attr, unit);
+  core::Pool* pool = api::pool_of(attr->pool);
+  if (pool != nullptr) {
+    core::Unit* made = worker->units.take_present();
+    core::set_up(*made, entry, argument, worker->usual.start(), pool);
+    *unit = handle_of(made);
+    return pool->push_quickly(made) ? WEFT_OK : launch_and_succeed(*worker, *made);
+  }
+  if (worker->scheduler() != nullptr) return create_simply(entry, argument, attr, unit);
+  core::Unit* made = worker->units.take_present();
+  core::set_up(*made, entry, argument, worker->usual.start(), nullptr);
+  *unit = handle_of(made);
+  return push_newest(*worker, *made);
+}
+
+namespace {
+
+[[gnu::noinline]] void discard_chain(core::Worker& worker, core::Unit* first) {
+  while (first != nullptr) {
+    core::Unit* next = first->next;
+    core::discard_unit(worker, *first);
+    first = next;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+struct Many {
+  std::size_t count;
+  void (*entry)(void*);
+  void* const* arguments;  // nullptr: none
+  weft_unit** units;       // nullptr: nobody wants them
+  core::UnitStart start;
+  core::Unit* waiters;
+
+  void* argument(std::size_t index) const { return arguments != nullptr ? arguments[index] : nullptr; }
+};
+
+// Makes them where they shall be, which nobody sees before all are there. False: nothing has happened, for it takes
+// more than that.
+template <class Store>
+bool create_in_place(core::Worker& worker, const Many& many, core::Pool* pool, Store& store) {
+  if (!store.reserve(many.count)) return false;
+  core::Unit* const* made = worker.units.take_present(many.count);
+  if (made == nullptr) return false;
+  const Many all = many;
+  for (std::size_t index = 0; index < all.count; ++index) {
+    core::Unit* unit = made[all.count - 1 - index];
+    core::set_up(*unit, all.entry, all.argument(index), all.start, pool, all.waiters);
+    store.prepare(index, unit);
+    if (all.units != nullptr) all.units[index] = handle_of(unit);
+  }
+  store.push_prepared(all.count);
+  return true;
+}
+
+bool create_quickly(core::Worker& worker, const Many& many, const core::Wish& wish) {
+  if (wish.needs_fitting || wish.worker != nullptr) return false;
+  if (wish.pool == nullptr) {
+    if (!create_in_place(worker, many, nullptr, worker.deque)) return false;
+    core::notify();
+    return true;
+  }
+  if (auto fifo = wish.pool->fifo_ring(); fifo != nullptr) return create_in_place(worker, many, wish.pool, *fifo);
+  if (auto lifo = wish.pool->lifo_ring(); lifo != nullptr) return create_in_place(worker, many, wish.pool, *lifo);
+  return false;
+}
+
+int create_one_by_one(core::Worker& worker, const Many& many, const core::Wish& wish) {
+  core::Unit* first = nullptr;
+  core::Unit** link = &first;
+  core::Unit* last = nullptr;
+  for (std::size_t index = 0; index < many.count; ++index) {
+    core::Unit* made = core::make_unit(worker, many.entry, many.argument(index), wish);
+    if (made == nullptr) [[unlikely]] {
+      *link = nullptr;
+      discard_chain(worker, first);
+      return WEFT_ERR_MEMORY;
+    }
+    *link = made;
+    link = &made->next;
+    last = made;
+  }
+  last->next = nullptr;
+  if (many.units != nullptr) {
+    std::size_t index = 0;
+    for (core::Unit* unit = first; unit != nullptr; unit = unit->next) many.units[index++] = handle_of(unit);
+  }
+  if (wish.worker != nullptr)
+    core::launch_at(*wish.worker, first);
+  else
+    core::launch_all(worker, first, last, many.count);
+  return WEFT_OK;
+}
+
+}  // namespace
 
 extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                      const weft_unit_attr* attr, weft_unit** units) {
@@ -205,31 +344,9 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
   core::Worker& worker = core::worker_here();
   core::Wish wish;
   if (const int error = read_attributes(worker, attr, units == nullptr, wish); error != WEFT_OK) return error;
-  core::Unit* first = nullptr;
-  core::Unit* last = nullptr;
-  for (size_t index = 0; index < count; ++index) {
-    core::Unit* made = core::make_unit(worker, entry, arguments != nullptr ? arguments[index] : nullptr, wish);
-    if (made == nullptr) {
-      while (first != nullptr) {
-        core::Unit* next = first->next;
-        core::discard_unit(worker, *first);
-        first = next;
-      }
-      return WEFT_ERR_MEMORY;
-    }
-    if (last != nullptr)
-      last->next = made;
-    else
-      first = made;
-    last = made;
-  }
-  if (units != nullptr)
-    for (core::Unit* unit = first; unit != nullptr; unit = unit->next) *units++ = handle_of(unit);
-  if (wish.worker != nullptr)
-    core::launch_at(*wish.worker, first);
-  else
-    core::launch_all(worker, first, last, count);
-  return WEFT_OK;
+  const Many many{
+      count, entry, arguments, units, core::start_of_wish(worker, wish), core::waiters_at_first(wish.flags)};
+  return create_quickly(worker, many, wish) ? WEFT_OK : create_one_by_one(worker, many, wish);
 }
 
 namespace {
@@ -270,11 +387,26 @@ namespace {
 
 namespace {
 
-// Frees a unit for which nothing else is to be done. False: there is, or it may not be done.
+// Nothing else is to be done to free the unit. False: there is, or it may not be done.
+inline bool is_free_at_once(const core::Unit& unit) {
+  return core::is_done(unit) && unit.stack == nullptr && !may_have_details(unit);
+}
+
 inline bool free_quickly(core::Worker& worker, core::Unit& unit) {
-  if (!core::is_done(unit) || unit.stack != nullptr || may_have_details(unit) || worker.units.full()) return false;
+  if (!is_free_at_once(unit) || worker.units.full()) return false;
   worker.units.give(unit);
   return true;
+}
+
+// Those of the first that can be freed so; how many.
+inline std::size_t free_quickly(core::Worker& worker, std::size_t count, weft_unit* const* units) {
+  core::Unit** place = worker.units.place();
+  const std::size_t most = count < worker.units.room() ? count : worker.units.room();
+  std::size_t freed = 0;
+  for (; freed < most && units[freed] != nullptr && is_free_at_once(*unit_of(units[freed])); ++freed)
+    place[freed] = unit_of(units[freed]);
+  worker.units.given(place + freed);
+  return freed;
 }
 
 }  // namespace
@@ -286,22 +418,40 @@ extern "C" int weft_unit_free(weft_unit* handle) {
   return WEFT_OK;
 }
 
+namespace {
+
+// Of many: the first that is not done is waited for, after the last of all, which ends last as a rule; so the caller
+// waits once instead of once for each. What is wrong with the last one is told when its turn comes.
+[[gnu::noinline]] void wait_for_last(size_t count, weft_unit* const* units, size_t index) {
+  weft_unit* last = units[count - 1];
+  if (index + 1 < count && last != nullptr && !core::is_done(*unit_of(last)) && units[index] != nullptr)
+    join(last, WEFT_FOREVER);
+}
+
+}  // namespace
+
 extern "C" int weft_unit_join_many(size_t count, weft_unit* const* units) {
   if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
-  for (size_t index = 0; index < count; ++index)
+  bool first_wait = true;
+  for (size_t index = 0; index < count; ++index) {
+    if (units[index] != nullptr && core::is_done(*unit_of(units[index]))) continue;
+    if (first_wait) wait_for_last(count, units, index);
+    first_wait = false;
     if (const int error = weft_unit_join(units[index]); error != WEFT_OK) return error;
+  }
   return WEFT_OK;
 }
 
 extern "C" int weft_unit_free_many(size_t count, weft_unit* const* units) {
   if (count != 0 && units == nullptr) return WEFT_ERR_ARGUMENT;
-  core::Worker* worker = &core::worker_here();
-  for (size_t index = 0; index < count; ++index) {
-    if (units[index] != nullptr && free_quickly(*worker, *unit_of(units[index]))) continue;
+  bool first_wait = true;
+  for (size_t index = 0;; ++index) {
+    index += free_quickly(core::worker_here(), count - index, units + index);  // anew: the caller may have waited
+    if (index == count) return WEFT_OK;
+    if (first_wait) wait_for_last(count, units, index);
+    first_wait = false;
     if (const int error = free_slowly(units[index]); error != WEFT_OK) return error;
-    worker = core::this_worker();  // the caller may have waited
   }
-  return WEFT_OK;
 }
 
 extern "C" int weft_unit_detach(weft_unit* handle) {

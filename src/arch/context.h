@@ -73,6 +73,12 @@ std::intptr_t weft_context_call_saved(void** save, void (*entry)(void*), void* a
 /// caller's frame is gone, the way back must have been changed by divert_return().
 void weft_context_start_ss(void* top, void (*entry)(void*), void* argument);
 
+/// weft_context_call_saved() for a caller that knows the control words.
+std::intptr_t weft_context_call_saved_with(void** save, void (*entry)(void*), void* argument, weft_fp_control known);
+
+/// weft_context_start_ss(), after which these control words are in force again.
+void weft_context_start_ss_with(void* top, void (*entry)(void*), void* argument, weft_fp_control known);
+
 /// Calls entry(argument) on the stack that ends at `top`, as one flow of control with the caller:
 /// unwinding goes through, and the caller must not run before the call has returned.
 void weft_context_call_on(void* top, void (*entry)(void*), void* argument);

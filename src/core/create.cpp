@@ -42,7 +42,7 @@ bool fit_out(Worker& worker, Unit& unit, const Wish& wish) {
   if (wish.stack != nullptr)
     unit.stack = stack_in(wish.stack, wish.stack_size);
   else if (early)
-    unit.stack = take_stack_if_there_is(worker, unit);
+    unit.stack = take_stack_if_there_is(worker, unit.stack_class);
   if (unit.stack != nullptr || !early) return true;
   discard_unit(worker, unit);
   return false;
@@ -95,9 +95,19 @@ Unit* with_bit(Unit* chain, std::uintptr_t bit) {
   return reinterpret_cast<Unit*>(reinterpret_cast<std::uintptr_t>(chain) | bit);
 }
 
+// By whoever has come for a visit. An end that has begun before, and has seen nobody, is about to write the word
+// without another look (end_free_standing); one that has not takes it from here by exchange.
+void let_end(const Unit& unit) {
+  wait_while([&unit] {
+    return unit.state.load(std::memory_order_acquire) == UnitState::done &&
+           unit.waiters.load(std::memory_order_acquire) == nullptr;
+  });
+}
+
 // Changes the word to what next(word) says. False: the unit is done.
 template <class Next>
 bool change_waiters(Unit& unit, Next next) {
+  let_end(unit);
   Unit* word = unit.waiters.load(std::memory_order_acquire);
   do {
     if (word == &done_mark) return false;
@@ -157,6 +167,7 @@ void strip(Worker& worker, Unit& unit) {
       sanitizer::destroy_fiber(unit.stack->fiber);
     else
       worker.stacks.give(unit.stack);
+    unit.stack = nullptr;
   }
   UnitDetails& of_unit = details(unit);
   of_unit.name = nullptr;
@@ -171,6 +182,7 @@ namespace {
 
 // What the word was; if nobody waits, it is detached_mark from now on.
 Unit* mark_detached(Unit& unit) {
+  let_end(unit);
   Unit* word = nullptr;
   if (unit.waiters.compare_exchange_strong(word, &detached_mark, std::memory_order_acq_rel)) return nullptr;
   if (word == &done_mark || chain_in(word) != nullptr) return word;

@@ -33,10 +33,11 @@ namespace weft::core {
 
 /// How a unit shall be; what weft.h calls weft_unit_attr.
 struct Wish {
+  // The two bytes apart: read as one word right after they were written, they would be waited for.
   Technique technique = Technique::automatic;
-  std::uint8_t stack_class = 0;                   // Unit::stack_class
-  std::uint16_t flags = UnitFlag::free_standing;  // and UnitFlag::wants_identity, detached, chosen, own_memory
   bool needs_fitting = false;                     // one of those that follow says something, or the stack comes first
+  std::uint16_t flags = UnitFlag::free_standing;  // and UnitFlag::wants_identity, detached, chosen, own_memory
+  std::uint8_t stack_class = 0;                   // Unit::stack_class
   Pool* pool = nullptr;
   Worker* worker = nullptr;  // that it goes to, where there is no pool
   void* stack = nullptr;
@@ -53,21 +54,23 @@ inline bool is_done(const Unit& unit) { return unit.waiters.load(std::memory_ord
 /// The part of making a unit that few need: a stack from the start, a name, a priority. False without memory.
 bool fit_out(Worker& worker, Unit& unit, const Wish& wish);
 
-/// Makes a free descriptor a unit that will run entry(argument).
-inline void set_up(const Worker& worker, Unit* unit, void (*entry)(void*), void* argument, Technique technique,
-                   std::uint8_t stack_class, unsigned flags, Pool* pool) {
-  unit->next = nullptr;
-  unit->state.store(UnitState::created, std::memory_order_relaxed);
-  unit->technique = technique;
-  unit->stack_class = stack_class;
-  unit->departed = false;
-  unit->flags.store(static_cast<std::uint16_t>(flags), std::memory_order_relaxed);
-  unit->birth = static_cast<std::uint16_t>(worker.index);
-  unit->entry = entry;
-  unit->argument = argument;
-  unit->stack = nullptr;
-  unit->waiters.store((flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr, std::memory_order_relaxed);
-  unit->pool.store(pool, std::memory_order_relaxed);
+/// Unit::waiters, at its start.
+inline Unit* waiters_at_first(unsigned flags) { return (flags & UnitFlag::detached) != 0 ? &detached_mark : nullptr; }
+
+/// Makes a free descriptor a unit that will run entry(argument). Unit::next is as it was left.
+inline void set_up(Unit& unit, void (*entry)(void*), void* argument, const UnitStart& start, Pool* pool,
+                   Unit* waiters = nullptr) {
+  unit.argument = argument;
+  store_start(unit, start);
+  unit.entry = entry;
+  unit.waiters.store(waiters, std::memory_order_relaxed);
+  if (unit.pool.load(std::memory_order_relaxed) != pool) unit.pool.store(pool, std::memory_order_relaxed);
+}
+
+inline UnitStart start_of_wish(const Worker& worker, const Wish& wish) {
+  return {UnitState::created, wish.technique,
+          wish.stack_class,   false,
+          wish.flags,         static_cast<std::uint16_t>(worker.index)};
 }
 
 /// A unit that will run entry(argument), in no pool yet; nullptr without memory.
@@ -75,7 +78,7 @@ inline Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, con
   Unit* unit = worker.units.take();
   if (unit == nullptr) [[unlikely]]
     return nullptr;
-  set_up(worker, unit, entry, argument, wish.technique, wish.stack_class, wish.flags, wish.pool);
+  set_up(*unit, entry, argument, start_of_wish(worker, wish), wish.pool, waiters_at_first(wish.flags));
   if (wish.needs_fitting && !fit_out(worker, *unit, wish)) [[unlikely]]
     return nullptr;
   return unit;
@@ -85,7 +88,7 @@ inline Unit* make_unit(Worker& worker, void (*entry)(void*), void* argument, con
 void launch(Worker& worker, Unit& unit);
 /// The same for a chain of `count`, linked by Unit::next, that all belong to the same pool.
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count);
-/// The same, on that worker, behind what waits there; others may take them.
+/// The same of a chain that ends with nullptr, on that worker, behind what waits there; others may take them.
 void launch_at(Worker& place, Unit* first);
 
 /// Gives back what only few units have: a stack of their own, something to say in the second cache line.
@@ -130,15 +133,14 @@ void tell_waiters(Worker& worker, Unit& unit);
 
 /// From the techniques: the end of a free-standing unit, off its stack.
 inline void end_free_standing(Worker& worker, Unit& unit) {
+  // Whoever waits for it from another worker, or detaches it, is a visitor of the one that created it (core/privacy.h),
+  // and `done` the mark that it looks at: where nobody waits yet it waits itself for the word.
   unit.state.store(UnitState::done, std::memory_order_relaxed);
-  // Whoever waits for it from another worker, or detaches it, is a visitor of the one that created it (core/privacy.h).
-  if (unit.birth == worker.index && worker.privacy.enter()) {
-    const bool nobody_waits = unit.waiters.load(std::memory_order_relaxed) == nullptr;
-    if (nobody_waits) unit.waiters.store(&done_mark, std::memory_order_release);
-    worker.privacy.leave();
-    if (nobody_waits) return;
-  }
-  tell_waiters(worker, unit);
+  const bool nobody_comes = unit.birth == worker.index && worker.privacy.is_private_after();
+  if (nobody_comes && unit.waiters.load(std::memory_order_relaxed) == nullptr) [[likely]]
+    unit.waiters.store(&done_mark, std::memory_order_release);
+  else
+    tell_waiters(worker, unit);
 }
 
 /// The same, still on it: destructors of its unit-local values.

@@ -91,10 +91,11 @@ Unit* take_any(Worker& worker) {
 // is the turn of the deque's oldest, or of the inbox's. Not often: where units create units and wait
 // for them, each oldest one opens up a further tree, with stacks of its own.
 Unit* next_in_turn(Worker& worker) {
-  constexpr unsigned turns = 61;  // between two looks at the clock
   constexpr std::uint64_t interval_ns = 5ULL * 1000 * 1000;
-  if (++worker.turns % turns != 0) [[likely]]
+  const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
+  if (points - worker.turn_points < points_in_a_row) [[likely]]
     return nullptr;
+  worker.turn_points = points;
   const std::uint64_t now = os::now_ns();
   if (now - worker.last_turn < interval_ns) return nullptr;
   worker.last_turn = now;

@@ -17,15 +17,15 @@ struct Found {
 
 /// The newest unit of the calling worker's own deque, or nullptr.
 inline Unit* take_newest(Worker& worker) {
-  if (worker.privacy.enter()) {
-    Unit* unit = worker.deque.pop_alone();
-    worker.privacy.leave();
-    return unit;
-  }
-  Unit* unit = worker.deque.pop();
+  Unit* unit = worker.deque.claim();
+  if (unit == nullptr || worker.privacy.is_private_after()) return unit;
+  unit = worker.deque.finish_claim();
   if (unit != nullptr) worker.privacy.pass();
   return unit;
 }
+
+/// Scheduling points between two looks whether it is somebody else's turn (find.cpp).
+inline constexpr std::uint64_t points_in_a_row = 61;
 
 /// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
 Unit* next_local(Worker& worker);

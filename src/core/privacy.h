@@ -11,6 +11,14 @@
 // Why nobody meets: let the owner have found `private_`. If its store to `inside` came before the visitor's heavy
 // fence, the visitor sees it and waits; if after, so did the owner's look at the state, which then said `ending`.
 // Of several visitors all wait until the state is `shared_`.
+//
+// What is guarded may have a word of its own that says that the owner is at it: then that is the mark, and `inside` is
+// not needed (is_private_after()). The owner writes the mark, and then looks at the state; a visitor that has come,
+// after the heavy fence if it was the first, looks at the mark. So either the owner sees the visitor, or the visitor
+// the mark, and it does what the mark asks for. Two words are such marks:
+//   - Unit::state, `done` before Unit::waiters says so: the visitor waits for that (core/create.cpp, let_end()).
+//   - The deque's bottom_, one lower: the element at it is the owner's. A visitor sees that as any thief does.
+// Neither is taken by an owner that was private before, is not, and is again: only the owner makes it private.
 // Back: the owner, when it has been left alone for a while, sets `private_`, then looks (seq_cst fence) whether a
 // visitor is there, and takes it back if so. A visitor announces itself before it looks at the state, so one of the two
 // sees the other; and between the owner's two steps it touches nothing.
@@ -19,8 +27,8 @@
 // often stays shared, and pays one locked instruction per unit (9 ns) as without all this. It turns private after so
 // many units in peace that these cost about as much as the next visit will.
 //
-// Sanitizer builds have no membarrier, so both fences are real ones there; and TSan, which knows no fences, is told
-// by never being private.
+// Where there is no membarrier both fences would be real ones, and cost as much as they save: nobody is private there,
+// but in builds with AddressSanitizer, for the tests. TSan, which knows no fences, is told by never being private.
 //
 // This is biased locking (K. Kawachiya, A. Koseki, T. Onodera, "Lock Reservation", OOPSLA 2002), per worker instead of
 // per object.
@@ -40,13 +48,19 @@ class Privacy {
   /// Owner only. True: what is guarded is the owner's alone until leave().
   bool enter() {
     inside_.store(true, std::memory_order_relaxed);
-    os::light_fence();
+    fence();
     if (state_.load(std::memory_order_acquire) == State::private_) [[likely]]
       return true;
     inside_.store(false, std::memory_order_release);
     return false;
   }
   void leave() { inside_.store(false, std::memory_order_release); }
+
+  /// Owner only, after it has written a mark that visitors look at (above): what that guards is the owner's alone.
+  bool is_private_after() const {
+    fence();
+    return state_.load(std::memory_order_acquire) == State::private_;
+  }
 
   /// A hint: others leave the owner alone.
   bool is_private() const { return state_.load(std::memory_order_relaxed) == State::private_; }
@@ -88,7 +102,18 @@ class Privacy {
   // visits_: who is there now in the low half, how many have ever come (modulo 2^16) in the high one.
   static constexpr std::uint32_t one_visit = 1U << 16U;
 
+  static void fence() {
+#if defined(WEFT_ASAN)
+    os::light_fence();
+#else
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // as os::light_fence() where membarrier works
+#endif
+  }
+
   void close() {
+#if !defined(WEFT_ASAN)
+    if (!os::membarrier_works) return;
+#endif
 #if !defined(WEFT_TSAN)
     state_.store(State::private_, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);

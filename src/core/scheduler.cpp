@@ -82,7 +82,8 @@ inline bool is_cancelled_before_start(const Unit& unit, unsigned flags) {
     install_for(worker, unit);
     take_place(worker, unit);
   }
-  const Event event = unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
+  Event event = unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
+  if (event == Event::returned && worker.loops) event = run_in_a_row(worker);
   if (event == Event::returned) return event;
   settle(worker, *worker.current, event);  // perhaps of another, started after it
   worker.current = nullptr;

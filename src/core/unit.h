@@ -24,6 +24,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -93,7 +94,7 @@ struct alignas(base::cache_line) Unit {
   std::atomic<std::uint16_t> flags{0};
   std::uint16_t birth = 0;  // the index of the worker that created it
   void (*entry)(void*) = nullptr;
-  Stack* stack = nullptr;  // from its start on; earlier if bound at creation
+  Stack* stack = nullptr;  // from its start on; earlier if bound at creation; none in a free descriptor
   union {
     std::atomic<Unit*> waiters{nullptr};  // of a free-standing unit: who joins it (core/create.h)
     void (*finished)(Unit*);              // of another: on the scheduler's side, after it has left its stack
@@ -108,6 +109,33 @@ struct alignas(base::cache_line) Unit {
 };
 
 static_assert(sizeof(Unit) == base::cache_line);
+
+/// What is known of a unit when it is made, and all of it one store: the members of Unit from `state` on.
+struct alignas(std::uint64_t) UnitStart {
+  UnitState state = UnitState::created;
+  Technique technique = Technique::automatic;
+  std::uint8_t stack_class = 0;
+  bool departed = false;
+  std::uint16_t flags = 0;
+  std::uint16_t birth = 0;
+};
+
+inline void store_start(Unit& unit, const UnitStart& start) {
+  static_assert(offsetof(Unit, state) % sizeof(UnitStart) == 0 &&
+                offsetof(Unit, technique) - offsetof(Unit, state) == offsetof(UnitStart, technique) &&
+                offsetof(Unit, stack_class) - offsetof(Unit, state) == offsetof(UnitStart, stack_class) &&
+                offsetof(Unit, departed) - offsetof(Unit, state) == offsetof(UnitStart, departed) &&
+                offsetof(Unit, flags) - offsetof(Unit, state) == offsetof(UnitStart, flags) &&
+                offsetof(Unit, birth) - offsetof(Unit, state) == offsetof(UnitStart, birth));
+  using Word [[gnu::may_alias]] = std::uint64_t;
+  __atomic_store_n(reinterpret_cast<Word*>(&unit.state), std::bit_cast<std::uint64_t>(start), __ATOMIC_RELAXED);
+}
+
+/// The same word, of a unit that others may be at.
+inline std::uint64_t load_start(const Unit& unit) {
+  using Word [[gnu::may_alias]] = const std::uint64_t;
+  return __atomic_load_n(reinterpret_cast<Word*>(&unit.state), __ATOMIC_RELAXED);
+}
 
 /// What few units need. In a free descriptor they are as new: who frees a unit puts them in order again where it has
 /// departed, or UnitFlag::detailed says so.

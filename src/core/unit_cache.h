@@ -45,11 +45,23 @@ class UnitCache {
   /// The same where it is not empty.
   Unit* take_present() { return free_[--count_]; }
 
+  /// So many at once, from the array; nullptr: there are not so many in it. Good until the next call.
+  Unit* const* take_present(std::size_t count) {
+    if (count > count_) return nullptr;
+    count_ -= static_cast<unsigned>(count);
+    return &free_[count_];
+  }
+
   void give(Unit& unit) {
     if (count_ == room_) [[unlikely]]
       if (!make_room(unit)) return;
     free_[count_++] = &unit;
   }
+
+  /// Where the next that is given will stand, and how many have room there. It is given by given().
+  Unit** place() { return &free_[count_]; }
+  unsigned room() const { return room_ - count_; }
+  void given(Unit** end) { count_ = static_cast<unsigned>(end - free_); }
 
  private:
   static constexpr unsigned batch = 2048;

@@ -22,6 +22,7 @@
 #include "core/technique/choice.h"
 #include "core/unit.h"
 #include "core/unit_cache.h"
+#include "core/usual.h"
 #include "os/identity.h"
 #include "os/ticker.h"
 
@@ -82,6 +83,7 @@ struct alignas(base::cache_line) Worker {
   Stack* warm = nullptr;        // what undeviated units of this frame run on, one after the other
   std::uint8_t warm_class = 0;  // Unit::stack_class of those that it was taken for
   UnitCache units;
+  Usual usual;
   Choices choices;
   Counters counters;
   Appetite appetite;
@@ -89,6 +91,7 @@ struct alignas(base::cache_line) Worker {
 
   const Unit* until_done = nullptr;  // or when this is done
   Unit* handed_on = nullptr;         // taken out of a pool, and to be run next
+  Unit* first_of_row = nullptr;      // of one that begins (technique/in_a_row.cpp)
   Unit* left = nullptr;              // while a unit switches to another: the one that was left,
   std::intptr_t left_by = 0;         // and the event; for the other to settle
   Spinlock* parked_under = nullptr;  // what a unit that parks holds until it is off its stack
@@ -97,8 +100,9 @@ struct alignas(base::cache_line) Worker {
   const Worker* seen_at = nullptr;   // in its last search: who had a single unit,
   std::uint64_t seen_points = 0;     // and at which of its scheduling points
   unsigned units_left = 0;           // how often it has left one
-  unsigned turns = 0;                // units taken from its own pools
+  unsigned turns = 0;                // units that a scheduler with several pools has chosen
   unsigned direct_switches = 0;      // of units to units
+  std::uint64_t turn_points = 0;     // at which of its scheduling points it last looked whether it is
   std::uint64_t last_turn = 0;       // when the oldest of them was last preferred
   bool turn_of_inbox = false;
   unsigned index = 0;

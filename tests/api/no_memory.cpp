@@ -371,6 +371,8 @@ const Scenario scenarios[] = {
     {"create many full", use_technique<WEFT_FULL>, create_many, free_many},
     {"create with own thread-local storage", nullptr, own_tls, nothing},
     {"create beyond the own deque", fill_own_pool<64>, create, free_all<64>},
+    {"create into fifo priv", fill_pool<WEFT_FIFO, WEFT_PRIV, 64>, create, free_all<64>},
+    {"create into lifo priv", fill_pool<WEFT_LIFO, WEFT_PRIV, 64>, create, free_all<64>},
     {"create into fifo spsc", fill_pool<WEFT_FIFO, WEFT_SPSC, 0>, create, free_unit},
     {"create into fifo spmc", fill_pool<WEFT_FIFO, WEFT_SPMC, 64>, create, free_all<64>},
     {"create into fifo mpmc", fill_pool<WEFT_FIFO, WEFT_MPMC, 0>, create, free_unit},

@@ -26,6 +26,7 @@
  *   CHAINED_BEFORE_ANNOUNCED  a joiner puts itself into the chain before it has announced that it suspends
  *   RESUMER_ENQUEUES_ALWAYS   a joiner is put into a pool although it is still on its stack
  *   COMES_WITHOUT_A_VISIT  joiners leave the worker private
+ *   LETS_NO_END            they visit, and do not wait for an end that has begun before
  *   QUEUES_UNSEEN          (TIMED) a joiner looks at the word before it has the queue's lock, and not under it
  *   END_EXCHANGES          (TIMED) the end exchanges where it has seen no bit, and does not look for one afterwards
  *   CHAIN_DROPS_THE_BIT    (TIMED) a joiner without a limit puts itself over the bit
@@ -48,7 +49,6 @@ bool is_done = false;           /* the unit has run to its end */
 bool freed = false;
 
 bool private = true;            /* the worker is */
-bool inside = false;            /* Privacy::enter() to leave() */
 
 byte next[JOINERS + 1];         /* of the joiners; 0 ends the chain */
 mtype state[JOINERS + 1] = running;
@@ -98,8 +98,17 @@ inline suspend_self(self)
 inline visit()
 {
 #ifndef COMES_WITHOUT_A_VISIT
-	private = false;
-	!inside
+	private = false
+#else
+	skip
+#endif
+}
+
+/* Whoever has come while an end is between its mark and the word lets it write that. */
+inline let_end()
+{
+#ifndef LETS_NO_END
+	atomic { !(is_done && waiters == NOBODY && !parked) -> touch_unit() }
 #else
 	skip
 #endif
@@ -136,6 +145,7 @@ proctype Joiner(byte self)
 	   state[self] = suspending;                      /* prepare_suspend() */
 #endif
 	   visit();
+	   let_end();
 	   atomic { touch_unit(); seen = waiters; seen_parked = parked }
 	   do
 #ifndef CHAINS_ONTO_DONE
@@ -211,6 +221,7 @@ proctype TimedJoiner(byte self)
 	   state[self] = suspending;
 	   visit();
 #ifdef QUEUES_UNSEEN
+	   let_end();
 	   atomic {
 	     touch_unit();
 	     waits = (waiters != DONE);
@@ -222,6 +233,7 @@ proctype TimedJoiner(byte self)
 	   take_lock();
 #else
 	   take_lock();
+	   let_end();
 	   atomic {
 	     touch_unit();
 	     waits = (waiters != DONE);
@@ -284,6 +296,7 @@ proctype Detacher()
 	bool got;
 	byte seen;
 	visit();
+	let_end();
 #ifdef DETACH_STORES
 	atomic { touch_unit(); seen = waiters }
 	got = (seen == NOBODY);
@@ -315,8 +328,7 @@ proctype End()
 	mtype before;
 	bool alone, parked_seen;
 	bool taken[JOINERS + 1];
-	atomic { touch_unit(); is_done = true }
-	inside = true;
+	atomic { touch_unit(); is_done = true }               /* the mark */
 	alone = private;
 	if
 	:: alone ->
@@ -327,7 +339,6 @@ proctype End()
 	   fi
 	:: else
 	fi;
-	inside = false;
 	/* tell_waiters() */
 	if
 	:: alone -> goto told

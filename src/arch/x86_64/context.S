@@ -325,6 +325,15 @@ FUNCTION weft_context_call_saved
         RETURN_FROM_UNIT
 END weft_context_call_saved
 
+// intptr_t weft_context_call_saved_with(void** save, void (*entry)(void*), void* argument, weft_fp_control known)
+FUNCTION weft_context_call_saved_with
+        SAVE_CONTEXT_WITH %rcx
+        movq    %rsp, (%rdi)
+        movq    %rdx, %rdi
+        call    *%rsi
+        RETURN_FROM_UNIT
+END weft_context_call_saved_with
+
 // void weft_context_start_ss(void* top, void (*entry)(void*), void* argument)
 // On the new stack: top-24 the return address, as with start_roc.
 FUNCTION weft_context_start_ss
@@ -345,6 +354,37 @@ FUNCTION weft_context_start_ss
         .cfi_restore rbp
         ret
 END weft_context_start_ss
+
+// void weft_context_start_ss_with(void* top, void (*entry)(void*), void* argument, weft_fp_control known)
+// The words lie at rbp-8; what is below them on the old stack is free, and near enough to rsp not to be touched.
+FUNCTION weft_context_start_ss_with
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset rbp, 0
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register rbp
+        pushq   %rcx
+        leaq    -16(%rdi), %rsp
+        movq    %rdx, %rdi
+        .cfi_remember_state
+        .cfi_undefined rip              // unwinding a unit ends at its entry
+        call    *%rsi
+        .cfi_restore_state
+        movq    %rbp, %rsp
+        fnstcw  -16(%rsp)
+        movzwl  -16(%rsp), %eax
+        cmpw    -4(%rsp), %ax
+        jne     2f
+1:      .cfi_remember_state
+        popq    %rbp
+        .cfi_def_cfa rsp, 8
+        .cfi_restore rbp
+        ret
+        .cfi_restore_state
+2:      fldcw   -4(%rsp)
+        ldmxcsr -8(%rsp)
+        jmp     1b
+END weft_context_start_ss_with
 
 // void weft_context_call_on(void* top, void (*entry)(void*), void* argument)
 FUNCTION weft_context_call_on

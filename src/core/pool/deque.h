@@ -74,23 +74,29 @@ class Deque {
     return true;
   }
 
-  /// Owner only: the element pushed last.
-  T* pop() {
-    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
-    if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;  // top_ only grows: empty
+  /// Owner only. For several pushes in one: room for so many (false: no memory), the one that shall be pushed as the
+  /// `index`th, and all of them.
+  [[nodiscard]] bool reserve(std::size_t count) {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    const std::int64_t wanted = bottom - top + static_cast<std::int64_t>(count);
     Array* array = array_.load(std::memory_order_relaxed);
-    bottom_.store(bottom, std::memory_order_seq_cst);  // (B)
-    std::int64_t top = top_.load(std::memory_order_seq_cst);
-    if (top < bottom) return array->slot(bottom).load(std::memory_order_relaxed);
-    T* element = nullptr;
-    if (top == bottom) {
-      element = array->slot(bottom).load(std::memory_order_relaxed);
-      if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))  // (C)
-        element = nullptr;
-    }
-    bottom_.store(bottom + 1, std::memory_order_relaxed);
-    return element;
+    while (array == nullptr || array->capacity < wanted)
+      if (array = grow(array, top, bottom); array == nullptr) return false;
+    return true;
   }
+  void prepare(std::size_t index, T* element) {
+    array_.load(std::memory_order_relaxed)
+        ->slot(bottom_.load(std::memory_order_relaxed) + static_cast<std::int64_t>(index))
+        .store(element, std::memory_order_relaxed);
+  }
+  void push_prepared(std::size_t count) {
+    bottom_.store(bottom_.load(std::memory_order_relaxed) + static_cast<std::int64_t>(count),
+                  std::memory_order_release);  // (A)
+  }
+
+  /// Owner only: the element pushed last.
+  T* pop() { return claim() != nullptr ? finish_claim() : nullptr; }
 
   /// Anybody: the element pushed first. nullptr also when another thief was faster.
   T* steal() {
@@ -105,11 +111,29 @@ class Deque {
   }
 
   /// pop() without fence (B) and exchange (C), for an owner whose deque nobody else touches.
-  T* pop_alone() {
+  T* pop_alone() { return claim(); }
+
+  /// pop() in two steps, for an owner that may be alone. The first: the element that is the owner's if nobody else
+  /// touches the deque; nullptr: it is empty. If somebody may, finish_claim() is the second, and says what pop() would.
+  T* claim() {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
     T* element = array_.load(std::memory_order_relaxed)->slot(bottom).load(std::memory_order_relaxed);
     bottom_.store(bottom, std::memory_order_relaxed);
+    return element;
+  }
+  T* finish_claim() {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    bottom_.store(bottom, std::memory_order_seq_cst);  // (B)
+    std::int64_t top = top_.load(std::memory_order_seq_cst);
+    if (top < bottom) return slot_at(bottom);
+    T* element = nullptr;
+    if (top == bottom) {
+      element = slot_at(bottom);
+      if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))  // (C)
+        element = nullptr;
+    }
+    bottom_.store(bottom + 1, std::memory_order_relaxed);
     return element;
   }
 
@@ -191,6 +215,10 @@ class Deque {
   };
 
   static constexpr std::int64_t first_capacity = 64;
+
+  T* slot_at(std::int64_t index) const {
+    return array_.load(std::memory_order_relaxed)->slot(index).load(std::memory_order_relaxed);
+  }
 
   Array* grow(Array* old, std::int64_t top, std::int64_t bottom) {
     const std::int64_t capacity = old == nullptr ? first_capacity : old->capacity * 2;

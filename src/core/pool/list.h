@@ -1,4 +1,4 @@
-// A pool in one list, first or last in first out, behind one lock; or none, where one worker is producer and consumer.
+// A pool in one list, first or last in first out, behind one lock.
 //
 // Whoever looks for a unit reads the count first, so that consumers in vain leave the lock to the producers.
 // A count of 0 is the truth for one moment: a unit pushed before the look is counted, until it is taken.
@@ -41,16 +41,6 @@ class List {
     Unit* unit = units_.pop();
     if (unit != nullptr) count_.subtract(1);
     return unit;
-  }
-
-  /// What pop() would give; for a consumer that is alone.
-  Unit* front() const { return units_.front(); }
-
-  /// Takes out this unit, wherever it stands; for a consumer that is alone.
-  bool remove(const Unit* unit) {
-    const bool found = units_.take_if([unit](const Unit* one) { return one == unit; }) != nullptr;
-    if (found) count_.subtract(1);
-    return found;
   }
 
   unsigned pop_many(Unit** units, unsigned most) {

@@ -2,16 +2,16 @@
 // a pool, the producers and the consumers keep to what they promised at its creation.
 //
 //                 priv          spsc          mpsc          spmc          mpmc
-//   fifo          list          deque         two lists     deque         two lists
-//   lifo          list          list+lock     list+lock     list+lock     list+lock
+//   fifo          ring          deque         two lists     deque         two lists
+//   lifo          ring          list+lock     list+lock     list+lock     list+lock
 //   priority      tree          tree+lock     tree+lock     tree+lock     tree+lock
 //   deque         deque         -             -             deque         deque+lock
 //
 // A unit that has waited may be made ready by anybody, also where the pool has one producer: then it goes into a list
 // beside (put_back), which consumers look into when there is nothing else.
 //
-// A pool of access priv takes no locked instruction at all. Private lists are inlined: a caller that knows what it has
-// pays a compare and the list. Everything else goes through a table of functions, as pools of the user's own do.
+// A pool of access priv takes no locked instruction at all. Private lists (rings) are inlined: a caller that knows what
+// it has pays a compare and the ring. Everything else goes through a table of functions, as pools of the user's own do.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,7 @@
 #include "base/relaxed.h"
 #include "core/pool/list.h"
 #include "core/pool/order.h"
+#include "core/pool/ring.h"
 #include "core/unit.h"
 #include "os/barrier.h"
 
@@ -60,6 +61,12 @@ class alignas(base::cache_line) Pool final {
     if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push(unit);
     if (kind_ == Kind::private_lifo) return store<PrivateLifo>().push(unit);
     operations_->push(*this, unit);
+  }
+
+  /// push() where it is a matter of a few instructions: a private list with room. False: nothing has happened.
+  bool push_quickly(Unit* unit) {
+    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push_if_room(unit);
+    return kind_ == Kind::private_lifo && store<PrivateLifo>().push_if_room(unit);
   }
 
   /// By anybody, who need not be a producer: a unit that has been in this pool and comes back.
@@ -109,6 +116,9 @@ class alignas(base::cache_line) Pool final {
   bool remove(const Unit* unit) {
     return kind_ == Kind::private_fifo ? store<PrivateFifo>().remove(unit) : store<PrivateLifo>().remove(unit);
   }
+  /// What holds the units of a private list, for whoever goes on with it; nullptr: not that.
+  Ring<Order::fifo>* fifo_ring() const { return kind_ == Kind::private_fifo ? &store<PrivateFifo>() : nullptr; }
+  Ring<Order::lifo>* lifo_ring() const { return kind_ == Kind::private_lifo ? &store<PrivateLifo>() : nullptr; }
   bool is_private_list() const { return kind_ == Kind::private_fifo || kind_ == Kind::private_lifo; }
 
   /// Whether steal() takes from another end than pop(), which is the owner's then.
@@ -146,8 +156,8 @@ class alignas(base::cache_line) Pool final {
 
  private:
   enum class Kind : std::uint8_t { private_fifo, private_lifo, deque, other };
-  using PrivateFifo = List<Order::fifo, NoLock>;
-  using PrivateLifo = List<Order::lifo, NoLock>;
+  using PrivateFifo = Ring<Order::fifo>;
+  using PrivateLifo = Ring<Order::lifo>;
 
   struct Operations {
     void (*push)(Pool& pool, Unit* unit);

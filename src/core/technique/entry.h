@@ -44,7 +44,7 @@ inline void tell_end(Worker& worker, Unit& unit) {
 }
 
 inline Stack* bind_stack(Worker& worker, Unit& unit) {
-  return unit.stack != nullptr ? unit.stack : take_stack(worker, unit);
+  return unit.stack != nullptr ? unit.stack : take_stack(worker, unit.stack_class);
 }
 
 /// Of most units: nothing is known of it that its end has to undo.

@@ -3,19 +3,15 @@
 // Constraint: none. Cost without deviation: the scheduler's registers are saved once, the unit is
 // called, and its own epilogue restores them. The first deviation redirects the return address,
 // since the registers it would restore are stale once the scheduler has gone on.
+//
+// Those that follow run in a row, for which the registers are saved once (in_a_row.cpp).
 #include "arch/context.h"
 #include "core/technique/entry.h"
+#include "core/technique/warm.h"
 
 namespace weft::core {
 
 namespace {
-
-[[gnu::noinline]] Stack* warm_up(Worker& worker, const Unit& unit) {
-  if (worker.warm != nullptr) worker.stacks.give(worker.warm);
-  worker.warm = take_stack(worker, unit);
-  worker.warm_class = unit.stack_class;
-  return worker.warm;
-}
 
 // A unit that has not deviated ends here, still on the stack, which is the worker's.
 void entry(void* argument) {
@@ -24,23 +20,19 @@ void entry(void* argument) {
   call_unit(*unit);
   if (unit->departed) return;  // diverted: the end comes off the stack (weft_unit_finish)
   Worker& worker = *this_worker();
-  if (worker.warm != unit->stack) [[unlikely]] {  // it has spawned children, and could have been stolen then
-    if (worker.warm != nullptr) worker.stacks.give(worker.warm);
-    worker.warm = unit->stack;
-  }
+  keep_warm(worker, unit->stack);
   end_undeviated_keeping_stack(worker, *unit);
   note_departure();
 }
 
 }  // namespace
 
-// The stack stays where the next unit finds it; one that deviates takes it away (note_first_deviation).
+// The stack stays where the next unit finds it; one that deviates takes it away (note_first_deviation). The start is
+// the last call, so that a unit that deviates comes back into the scheduler's loop itself.
 Event run_roc_l(Worker& worker, Unit& unit) {
   if (unit.stack != nullptr) [[unlikely]]
     return run_roc(worker, unit);
-  Stack* stack = worker.warm;
-  if (stack == nullptr || worker.warm_class != unit.stack_class) [[unlikely]]
-    stack = warm_up(worker, unit);
+  Stack* stack = warm_stack(worker, unit.stack_class);
   begin(worker, unit, stack, stack->top());
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());

@@ -1,4 +1,5 @@
-// Stackless (dissertation 3.2, Figs. 3.4-3.5): the unit is called on the scheduler's stack.
+// Stackless (dissertation 3.2, Figs. 3.4-3.5): the unit is called on the scheduler's stack. Those that follow run in a
+// row (in_a_row.cpp).
 //
 // Constraint: no deviation. Whatever would wait or yield returns WEFT_ERR_STACKLESS instead (may_wait).
 #include "core/technique/entry.h"

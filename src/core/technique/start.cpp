@@ -11,8 +11,8 @@
 
 namespace weft::core {
 
-Stack* no_stack(const Unit& unit) {
-  panic_without_stack(unit.stack_class != 0 ? std::size_t{1} << unit.stack_class : runtime.config.stack_size);
+void end_without_stack(std::uint8_t stack_class) {
+  panic_without_stack(stack_class != 0 ? std::size_t{1} << stack_class : runtime.config.stack_size);
 }
 
 namespace {

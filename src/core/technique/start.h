@@ -78,6 +78,9 @@ inline Event start_unit(Worker& worker, Unit& unit) {
   return start_of[static_cast<std::size_t>(unit.technique.get())](worker, unit);
 }
 
+/// In a loop, after a unit has ended by Event::returned: runs those that can follow it at once. As start_unit().
+Event run_in_a_row(Worker& worker);
+
 /// Replaces `automatic` by the technique that is chosen now.
 inline void settle_technique(Worker& worker, Unit& unit) {
   if (unit.technique == Technique::automatic) unit.technique = choose(worker.choices, unit.entry);
@@ -102,16 +105,18 @@ inline std::uint8_t stack_class_of(std::size_t bytes) {
   return static_cast<std::uint8_t>(bytes != 0 ? StackCache::class_of(bytes) : 0);
 }
 
-/// A stack of the size that the unit wants; nullptr without memory.
-inline Stack* take_stack_if_there_is(Worker& worker, const Unit& unit) {
-  const unsigned size_class = unit.stack_class;
+/// A stack of the size that Unit::stack_class wants; nullptr without memory.
+inline Stack* take_stack_if_there_is(Worker& worker, std::uint8_t stack_class) {
+  const unsigned size_class = stack_class;
   return worker.stacks.take_of_class(size_class != 0 ? size_class : runtime.default_stack_class);
 }
-Stack* no_stack(const Unit& unit);
+[[noreturn]] void end_without_stack(std::uint8_t stack_class);
 /// The same; ends the process with a line without memory.
-inline Stack* take_stack(Worker& worker, const Unit& unit) {
-  Stack* stack = take_stack_if_there_is(worker, unit);
-  return stack != nullptr ? stack : no_stack(unit);
+inline Stack* take_stack(Worker& worker, std::uint8_t stack_class) {
+  Stack* stack = take_stack_if_there_is(worker, stack_class);
+  if (stack == nullptr) [[unlikely]]
+    end_without_stack(stack_class);
+  return stack;
 }
 
 /// RoC, the bare start: binds `stack` and calls the unit on it below `top`; the way back is a return unless the unit

@@ -162,9 +162,11 @@ def _techniques() -> tuple[Variant, ...]:
         *(Variant(f"weft {name}", "weft", _private(key)) for key, name in PARENT_FIRST.items()),
         *(Variant(f"weft {name}", "weft", f"technique={key}") for key, name in CHILD_FIRST.items()),
         Variant("weft auto", "weft", "technique=auto,pool=priv"),
+        Variant("weft stackless, many", "weft", "technique=stackless,pool=priv,many=1", deviates=False),
         Variant("weft RoC-L, many", "weft", "technique=roc_l,pool=priv,many=1"),
         Variant("weft stackless, stealable", "weft", "technique=stackless", deviates=False),
         Variant("weft RoC-L, stealable", "weft", "technique=roc_l"),
+        Variant("weft RoC-L, stealable, many", "weft", "technique=roc_l,many=1"),
         Variant("weft Full, stealable", "weft", "technique=full"),
         Variant("weft auto, stealable", "weft", "technique=auto"),
     )

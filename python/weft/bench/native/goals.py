@@ -112,20 +112,27 @@ def _sync(text: str, config: str, limit: float) -> Goal:
     return Goal("sync", text, at_most("sync", config, _SYNC, limit, _SYNC_PEERS))
 
 
+def _many(name: str, others: Sequence[str], most: float) -> Goal:
+    """Of the goal before it, where all are created and joined at once, as Argobots' ULTs are in its best setting."""
+    return Goal("techniques", f"the same, many at once: {most}x", fraction_of(f"weft {name}", others, _SMALL, most))
+
+
 GOALS: tuple[Goal, ...] = (
     Goal(
         "techniques",
         "stackless, private pool, N = 64..4096: 0.5x Argobots' tasklet",
         fraction_of("weft stackless", ("Argobots tasklet",), _SMALL, 0.5),
     ),
+    _many("stackless, many", ("Argobots tasklet",), 0.5),
     Goal(
         "techniques",
         "RoC-L, private pool, D = 0: 0.35x Argobots' ULT, best setting",
         fraction_of("weft RoC-L", _ULT, _SMALL, 0.35),
     ),
+    _many("RoC-L, many", _ULT, 0.35),
     Goal(
         "techniques",
-        "the same: below Argobots' tasklet",
+        "RoC-L, private pool, D = 0: below Argobots' tasklet",
         fraction_of("weft RoC-L", ("Argobots tasklet",), _SMALL, 1.0),
     ),
     Goal(
@@ -133,6 +140,7 @@ GOALS: tuple[Goal, ...] = (
         "RoC-L, default (stealable) pool, D = 0: 0.45x Argobots' ULT, best setting",
         fraction_of("weft RoC-L, stealable", _ULT, _SMALL, 0.45),
     ),
+    _many("RoC-L, stealable, many", _ULT, 0.45),
     Goal(
         "techniques",
         "Full, D = 100, N = 4096: 0.5x Argobots' ULT, best setting",

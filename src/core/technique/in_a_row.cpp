@@ -1,0 +1,259 @@
+// Units in a row: when a unit has run to its end without deviating, and what the worker's loop would go on with is a
+// stackless one or one of RoC-L, that is run right away, without a way through the scheduler for each. Nothing is
+// written but what somebody may look at.
+//
+// What is in the row: units that are plain in all that their UnitStart says (one compare: created here, not cancelled,
+// free-standing, of no kind that a scheduler has to look at), from a private list under a scheduler that has only that,
+// or from the worker's own deque while nobody else comes to it (core/privacy.h).
+//
+// What the scheduler would ask between two units is asked here too: whether its wait is over, whether the worker has
+// another scheduler now; and from the deque not more than find.h, points_in_a_row, so that others have their turn. A
+// unit is looked at before it is taken: what is not in the row stays where it is, for the scheduler.
+//
+// A unit of RoC-L is called on the worker's warm stack, as SS-L does it: the registers of the loop are saved by what it
+// calls, those of the scheduler once for the whole row. If the unit deviates, the loop's frame is lost, and the
+// scheduler goes on where the row began (weft_context_call_saved_with), with the unit's event.
+//
+// Rejected: to take several units out of the pool at once, and to tell several ends together. It saves two stores per
+// unit. But then a unit that computes keeps those behind it from thieves, and their joiners from going on.
+#include "arch/context.h"
+#include "core/find.h"
+#include "core/idle.h"
+#include "core/pool/pool.h"
+#include "core/technique/choice.h"
+#include "core/technique/entry.h"
+#include "core/technique/warm.h"
+
+namespace weft::core {
+namespace {
+
+// Where the units of a row come from. look() gives the next one, or false; it is out of there when it is accepted. One
+// that is refused is the scheduler's next.
+template <Order order>
+struct RowFromList {
+  Ring<order>* ring;
+  const Scheduler* scheduler;
+  static RowFromList of(const Worker& worker) {
+    const Scheduler* own = worker.scheduler();
+    if constexpr (order == Order::fifo)
+      return {own->private_list()->fifo_ring(), own};
+    else
+      return {own->private_list()->lifo_ring(), own};
+  }
+  bool goes_on(const Worker& worker) const { return worker.scheduler() == scheduler; }
+  bool look(Worker&, Unit*& unit) const { return ring->peek(unit); }
+  void accept() const { ring->drop(); }
+  static void refuse(Worker&, Unit&) {}
+};
+
+// Here it is taken out at once: a thief could else have it while it is looked at.
+struct RowFromDeque {
+  static RowFromDeque of(const Worker&) { return {}; }
+  static bool goes_on(const Worker& worker) {
+    return worker.scheduler() == nullptr && worker.privacy.is_private() &&
+           worker.scheduling_points.load(std::memory_order_relaxed) - worker.turn_points < points_in_a_row;
+  }
+  static bool look(Worker& worker, Unit*& unit) { return (unit = take_newest(worker)) != nullptr; }
+  static void accept() {}
+  static void refuse(Worker& worker, Unit& unit) { worker.handed_on = &unit; }
+};
+
+// What is the same for all units of a row; `technique`: what they are, or, if that is automatic, any.
+template <class Source, Technique technique = Technique::automatic>
+class Row {
+ public:
+  Row(Worker& worker, Source source)
+      : worker_(worker), source_(source), awaited_(worker.until_done != nullptr ? *worker.until_done : never_done) {
+    UnitStart plain;
+    plain.technique = technique;
+    plain.flags = UnitFlag::free_standing;
+    plain.birth = static_cast<std::uint16_t>(worker.index);
+    plain_ = std::bit_cast<std::uint64_t>(plain);
+  }
+
+  // The next one, `start` its UnitStart. False: the row ends. `suits`: bool(Unit&, UnitStart&), which may change the
+  // technique.
+  template <class Suits>
+  [[gnu::always_inline]] bool next(Unit*& unit, UnitStart& start, Suits suits) const {
+    if (is_over()) [[unlikely]]
+      return false;
+    if (!source_.look(worker_, unit)) return false;
+    const std::uint64_t word = load_start(*unit);
+    start = std::bit_cast<UnitStart>(word);
+    if ((word & ~std::bit_cast<std::uint64_t>(free_choice)) == plain_ && suits(*unit, start)) [[likely]] {
+      source_.accept();
+      return true;
+    }
+    source_.refuse(worker_, *unit);
+    return false;
+  }
+
+  Worker& worker() const { return worker_; }
+
+ private:
+  // What units of a row may differ in.
+  static constexpr UnitStart free_choice{UnitState::created,
+                                         technique == Technique::automatic ? Technique{0xff} : Technique{},
+                                         0xff,
+                                         false,
+                                         static_cast<std::uint16_t>(UnitFlag::chosen),
+                                         0};
+
+  static inline const WholeUnit never_done{};
+
+  // That the unit that is waited for is done is said by its state a few instructions before is_done() says so; then the
+  // row ends early. Worker::until_ready may be changed by others at any time (core/active.cpp).
+  bool is_over() const {
+    return awaited_.state.load(std::memory_order_acquire) == UnitState::done || root_is_ready(worker_.until_ready) ||
+           !source_.goes_on(worker_);
+  }
+
+  Worker& worker_;
+  const Source source_;
+  const Unit& awaited_;
+  std::uint64_t plain_;
+};
+
+// Whether a unit of a row is still what it was at its start.
+inline bool has_stayed_plain(const Unit& unit) {
+  constexpr unsigned others = ~(unsigned{UnitFlag::free_standing} | unsigned{UnitFlag::chosen});
+  return (unit.flags.load(std::memory_order_relaxed) & others) == 0;
+}
+
+// end_free_standing() of one that was created on this worker.
+[[gnu::always_inline]] inline void end_in_row(Worker& worker, Unit& unit) {
+  unit.state.store(UnitState::done, std::memory_order_relaxed);
+  if (worker.privacy.is_private_after() && unit.waiters.load(std::memory_order_relaxed) == nullptr) [[likely]]
+    unit.waiters.store(&done_mark, std::memory_order_release);
+  else
+    tell_waiters(worker, unit);
+}
+
+// ---------------------------------------------------------------- stackless
+
+[[gnu::noinline]] void end_changed_stackless(Worker& worker, Unit& unit) {
+  end_call(unit);
+  end_undeviated(worker, unit);
+}
+
+[[gnu::always_inline]] inline void run_stackless_in_row(Worker& worker, Unit& unit) {
+  begin(worker, unit);
+  unit.entry(unit.argument);
+  if (has_stayed_plain(unit)) [[likely]]
+    end_in_row(worker, unit);
+  else
+    end_changed_stackless(worker, unit);
+}
+
+// A function for each source, so that what is the same for all units of the row stays in registers.
+template <class Source>
+[[gnu::noinline]] Event run_stackless_row(Worker& worker, Source source, Unit* unit) {
+  const auto suits = [](const Unit&, const UnitStart&) { return true; };
+  const Row<Source, Technique::stackless> row(worker, source);
+  UnitStart start;
+  do {
+    run_stackless_in_row(worker, *unit);
+  } while (row.next(unit, start, suits));
+  worker.current = nullptr;
+  return Event::returned;
+}
+
+// ---------------------------------------------------------------- RoC-L, and stackless ones among them
+
+void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
+
+[[gnu::noinline]] void end_changed_roc_l(Worker& worker, Unit& unit) {
+  if constexpr (!sanitizer::active)  // else roc_entry() has done that
+    weft_context_start_ss_with(unit.stack->top(), &extras_entry, &unit, worker.fp_control);
+  keep_warm(worker, unit.stack);
+  end_undeviated_keeping_stack(worker, unit);
+}
+
+[[gnu::always_inline]] inline void run_roc_l_in_row(Worker& worker, Unit& unit, std::uint8_t stack_class) {
+  Stack* stack = warm_stack(worker, stack_class);
+  unit.stack = stack;
+  begin(worker, unit);
+  if constexpr (sanitizer::active) {
+    void* fake = nullptr;
+    sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
+    weft_context_start_ss_with(stack->top(), &roc_entry, &unit, worker.fp_control);
+    sanitizer::arrive(fake, nullptr, nullptr);
+  } else {
+    weft_context_start_ss_with(stack->top(), unit.entry, unit.argument, worker.fp_control);
+  }
+  if (!has_stayed_plain(unit)) [[unlikely]] {
+    end_changed_roc_l(worker, unit);
+    return;
+  }
+  keep_warm(worker, stack);
+  unit.stack = nullptr;
+  end_in_row(worker, unit);
+}
+
+inline bool suits_any_row(Worker& worker, Unit& unit, UnitStart& start) {
+  if (start.technique == Technique::roc_l) [[likely]]
+    return true;
+  if (start.technique == Technique::automatic) {
+    settle_technique(worker, unit);
+    start.technique = unit.technique;
+  }
+  return start.technique == Technique::roc_l || start.technique == Technique::stackless;
+}
+
+template <class Source>
+[[gnu::always_inline]] inline bool next_of_any(const Row<Source>& row, Unit*& unit, UnitStart& start) {
+  return row.next(unit, start,
+                  [&row](Unit& found, UnitStart& of_unit) { return suits_any_row(row.worker(), found, of_unit); });
+}
+
+// Its frame is lost when a unit deviates: AddressSanitizer must not have marked anything in it.
+template <class Source>
+[[gnu::no_sanitize_address]] void roc_l_row(void* argument) {
+  Worker& worker = *static_cast<Worker*>(argument);
+  const Row<Source> row(worker, Source::of(worker));
+  Unit* unit = worker.first_of_row;
+  UnitStart start = std::bit_cast<UnitStart>(load_start(*unit));
+  do {
+    if (start.technique == Technique::roc_l) [[likely]]
+      run_roc_l_in_row(worker, *unit, start.stack_class);
+    else
+      run_stackless_in_row(worker, *unit);
+  } while (next_of_any(row, unit, start));
+  worker.current = nullptr;
+}
+
+// The call that saves the registers is the last one, so that a unit that deviates comes back into the scheduler's loop
+// itself.
+template <class Source>
+Event run_row(Worker& worker, Source source) {
+  const Row<Source> row(worker, source);
+  Unit* unit = nullptr;
+  UnitStart start;
+  if (!next_of_any(row, unit, start)) return Event::returned;
+  if (start.technique == Technique::stackless) return run_stackless_row(worker, source, unit);
+  worker.first_of_row = unit;
+  const auto event = static_cast<Event>(
+      weft_context_call_saved_with(&worker.scheduler_context, &roc_l_row<Source>, &worker, worker.fp_control));
+  if (event != Event::returned) sanitizer::arrive(nullptr, nullptr, nullptr);  // the loop was left in the midst
+  return event;
+}
+
+}  // namespace
+
+Event run_in_a_row(Worker& worker) {
+  if (worker.handed_on != nullptr || worker.spare) [[unlikely]]
+    return Event::returned;
+  if (const Scheduler* own = worker.scheduler(); own != nullptr) {
+    const Pool* list = own->private_list();
+    if (list == nullptr) return Event::returned;
+    if (list->fifo_ring() != nullptr) return run_row(worker, RowFromList<Order::fifo>::of(worker));
+    return run_row(worker, RowFromList<Order::lifo>::of(worker));
+  }
+  // Placed units have their turn too; and a root may have to look what it runs.
+  if (worker.attended.load(std::memory_order_relaxed) != nullptr ||
+      worker.lends_within.load(std::memory_order_relaxed) != nullptr)
+    return Event::returned;
+  return run_row(worker, RowFromDeque());
+}
+
+}  // namespace weft::core

@@ -1,0 +1,241 @@
+// Units that run one after the other without a way through the scheduler for each: what the scheduler would have seen
+// to between two of them holds all the same. In a private pool, first and last in first out, and in the worker's own
+// deque.
+#include "support.h"
+
+#include <cfenv>
+#include <string>
+#include <vector>
+
+namespace weft::test {
+namespace {
+
+enum class Place { fifo, lifo, own };
+
+struct Kind {
+  Place place;
+  weft_technique technique;
+};
+
+std::string kind_name(const ::testing::TestParamInfo<Kind>& instance) {
+  const char* const places[] = {"Fifo", "Lifo", "Own"};
+  return places[static_cast<int>(instance.param.place)] + plain_name(instance.param.technique);
+}
+
+class RowTest : public ::testing::TestWithParam<Kind> {
+ protected:
+  static constexpr int many = 40;
+
+  void SetUp() override {
+    ASSERT_EQ(weft_init(), WEFT_OK);
+    const Place place = GetParam().place;
+    if (place == Place::own) return;
+    pool_ = make_pool(place == Place::fifo ? WEFT_FIFO : WEFT_LIFO, WEFT_PRIV);
+    own_ = std::make_unique<OwnScheduler>(WEFT_BASIC, std::vector{pool_});
+  }
+  void TearDown() override {
+    jobs_.join();
+    own_.reset();
+    EXPECT_EQ(weft_finalize(), WEFT_OK);
+  }
+
+  weft_unit_attr attr() const { return with(GetParam().technique, pool_); }
+  weft_unit_attr attr(weft_technique technique) const { return with(technique, pool_); }
+
+  weft_pool* pool_ = nullptr;
+  std::unique_ptr<OwnScheduler> own_;
+  Jobs jobs_;
+};
+
+TEST_P(RowTest, AllRunOnce) {
+  std::vector<std::atomic<int>> runs(many * many);
+  for (auto& run : runs) jobs_.start(attr(), [&run] { ++run; });
+  jobs_.join();
+  for (const auto& run : runs) EXPECT_EQ(run, 1);
+}
+
+TEST_P(RowTest, UnitsMadeByUnitsOfTheRow) {
+  static std::atomic<int> ran;
+  ran = 0;
+  for (int i = 0; i < many; ++i)
+    jobs_.start(attr(), [this] {
+      const weft_unit_attr same = attr();
+      EXPECT_EQ(weft_unit_create([](void*) { ++ran; }, nullptr, &same, nullptr), WEFT_OK);
+      ++ran;
+    });
+  jobs_.join();
+  EXPECT_TRUE(eventually([] { return ran == 2 * many; }));
+}
+
+TEST_P(RowTest, OneThatIsCancelledBeforeNeverStarts) {
+  if (GetParam().place == Place::own) GTEST_SKIP() << "another worker may be faster";
+  std::vector<weft_unit*> units;
+  std::atomic<int> ran{0};
+  for (int i = 0; i < many; ++i) units.push_back(jobs_.start(attr(), [&ran] { ++ran; }));
+  for (int i = 0; i < many; i += 3) EXPECT_EQ(weft_unit_cancel(units[static_cast<std::size_t>(i)]), WEFT_OK);
+  jobs_.join();
+  EXPECT_EQ(ran, many - (many + 2) / 3);
+}
+
+TEST_P(RowTest, OneThatGetsANameAndValuesWhileItRuns) {
+  weft_key key;
+  static std::atomic<int> destroyed;
+  destroyed = 0;
+  ASSERT_EQ(weft_key_create([](void*) { ++destroyed; }, &key), WEFT_OK);
+  for (int i = 0; i < many; ++i)
+    jobs_.start(attr(), [key, i] {
+      void* value = nullptr;
+      EXPECT_EQ(weft_key_get(key, &value), WEFT_OK);
+      EXPECT_EQ(value, nullptr) << "as new";
+      EXPECT_STREQ(weft_unit_name(weft_unit_self()), "");
+      if (i % 2 == 0) {
+        EXPECT_EQ(weft_key_set(key, &destroyed), WEFT_OK);
+        EXPECT_EQ(weft_unit_set_name(weft_unit_self(), "named"), WEFT_OK);
+      }
+    });
+  jobs_.join();
+  EXPECT_EQ(destroyed, many / 2);
+  EXPECT_EQ(weft_key_delete(key), WEFT_OK);
+}
+
+TEST_P(RowTest, OneThatKnowsItself) {
+  for (int i = 0; i < many; ++i)
+    jobs_.start(attr(), [] {
+      weft_unit* self = weft_unit_self();
+      ASSERT_NE(self, nullptr);
+      EXPECT_EQ(weft_unit_state(self), WEFT_RUNNING);
+      weft_unit_statistics statistics;
+      EXPECT_EQ(weft_unit_get_statistics(self, &statistics), WEFT_OK);
+      EXPECT_EQ(statistics.starts, 1U);
+    });
+}
+
+TEST_P(RowTest, OthersInItsMidst) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 8 * many; ++i) {
+    const weft_technique technique = i % 4 == 0 ? all_techniques[i / 4 % 9] : GetParam().technique;
+    jobs_.start(attr(technique), [&ran, technique, i] {
+      if (i % 3 == 0) pause_if_possible(technique);
+      ++ran;
+    });
+  }
+  jobs_.join();
+  EXPECT_EQ(ran, 8 * many);
+}
+
+TEST_P(RowTest, EachBeginsWithTheRoundingOfTheScheduler) {
+  if (GetParam().technique == WEFT_STACKLESS) GTEST_SKIP() << "it is a call by the scheduler";
+  const int before = std::fegetround();
+  for (int i = 0; i < many; ++i)
+    jobs_.start(attr(), [before] {
+      EXPECT_EQ(std::fegetround(), before);
+      std::fesetround(FE_UPWARD);
+    });
+  jobs_.join();
+  EXPECT_EQ(std::fegetround(), before);
+}
+
+TEST_P(RowTest, ItsEndsAreToldOneByOne) {
+  if (GetParam().place != Place::fifo) GTEST_SKIP() << "in order";
+  std::vector<weft_unit*> units;
+  for (int i = 0; i < many; ++i)
+    units.push_back(jobs_.start(attr(), [&units, i] {
+      if (i == 0) return;
+      EXPECT_EQ(weft_unit_state(units[static_cast<std::size_t>(i - 1)]), WEFT_DONE);
+      EXPECT_EQ(weft_unit_join(units[static_cast<std::size_t>(i - 1)]), WEFT_OK) << "no need to wait";
+    }));
+  jobs_.join();
+}
+
+TEST_P(RowTest, ARootGoesOnAfterTheUnitThatItWaitsFor) {
+  if (GetParam().place != Place::fifo) GTEST_SKIP() << "in order";
+  int ran = 0;
+  std::vector<weft_unit*> units;
+  for (int i = 0; i < many; ++i) units.push_back(jobs_.start(attr(), [&ran] { ++ran; }));
+  EXPECT_EQ(weft_unit_join(units[4]), WEFT_OK);
+  EXPECT_EQ(ran, 5);
+  jobs_.join();
+  EXPECT_EQ(ran, many);
+}
+
+TEST_P(RowTest, OneThatGivesTheWorkerAnotherScheduler) {
+  if (GetParam().place == Place::own) return;
+  std::atomic<int> ran{0};
+  weft_pool* other_pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  weft_pool* pools[] = {other_pool, pool_};
+  weft_scheduler* other = nullptr;
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 2, pools, &other), WEFT_OK);
+  int error = WEFT_OK;
+  for (int i = 0; i < many; ++i)
+    jobs_.start(attr(), [&ran, &error, other, i] {
+      if (i == many / 2) error = weft_worker_set_scheduler(weft_worker_self(), other);
+      ++ran;
+    });
+  jobs_.join();
+  EXPECT_EQ(ran, many);
+  if (error == WEFT_OK) {
+    EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), own_->get()), WEFT_OK);
+  }
+  EXPECT_EQ(weft_scheduler_free(other), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(other_pool), WEFT_OK);
+}
+
+TEST_P(RowTest, ManyAtOnce) {
+  static std::atomic<int> ran;
+  for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 1000U, 9000U}) {
+    ran = 0;
+    std::vector<weft_unit*> units(count);
+    const weft_unit_attr same = attr();
+    const auto entry = [](void*) { ++ran; };
+    ASSERT_EQ(weft_unit_create_many(count, entry, nullptr, &same, units.data()), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_many(count, units.data()), WEFT_OK);
+    EXPECT_EQ(ran, static_cast<int>(count));
+    EXPECT_EQ(weft_unit_free_many(count, units.data()), WEFT_OK);
+    ASSERT_EQ(weft_unit_create_many(count, entry, nullptr, &same, nullptr), WEFT_OK) << "detached";
+    EXPECT_TRUE(eventually([count] { return ran == 2 * static_cast<int>(count); }));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, RowTest,
+                         ::testing::Values(Kind{Place::fifo, WEFT_STACKLESS}, Kind{Place::fifo, WEFT_ROC_L},
+                                           Kind{Place::fifo, WEFT_AUTO}, Kind{Place::lifo, WEFT_STACKLESS},
+                                           Kind{Place::lifo, WEFT_ROC_L}, Kind{Place::lifo, WEFT_AUTO},
+                                           Kind{Place::own, WEFT_STACKLESS}, Kind{Place::own, WEFT_ROC_L},
+                                           Kind{Place::own, WEFT_AUTO}),
+                         kind_name);
+
+class AttributesTest : public ApiTest {};
+
+// What the last unit was created with is remembered; none of it goes over to one that is created with other attributes.
+TEST_F(AttributesTest, EachUnitHasItsOwn) {
+  Jobs jobs;
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  const OwnScheduler own(WEFT_BASIC, {pool});
+  const weft_unit_attr first = with(WEFT_ROC_L, pool);
+  for (int round = 0; round < 3; ++round) {
+    const auto technique_of = [&](const weft_unit_attr& attr) { return weft_unit_technique(jobs.start(attr, [] {})); };
+    EXPECT_EQ(technique_of(first), WEFT_ROC_L);
+    weft_unit_attr other = first;
+    other.technique = WEFT_STACKLESS;
+    EXPECT_EQ(technique_of(other), WEFT_STACKLESS);
+    EXPECT_EQ(technique_of(other), WEFT_STACKLESS);
+    other.name = "other";
+    EXPECT_STREQ(weft_unit_name(jobs.start(other, [] {})), "other");
+    EXPECT_STREQ(weft_unit_name(jobs.start(first, [] {})), "");
+    other = first;
+    other.flags = 1U << 30U;
+    weft_unit* unit = nullptr;
+    EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &other, &unit), WEFT_ERR_ARGUMENT);
+    other = first;
+    other.technique = static_cast<weft_technique>(WEFT_C_ROC_E + 1);
+    EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &other, &unit), WEFT_ERR_ARGUMENT);
+    other = first;
+    other.stack_size = ~std::size_t{0};
+    EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &other, &unit), WEFT_ERR_ARGUMENT);
+    EXPECT_EQ(weft_unit_create(nullptr, nullptr, &first, &unit), WEFT_ERR_ARGUMENT);
+    jobs.join();
+  }
+}
+
+}  // namespace
+}  // namespace weft::test
