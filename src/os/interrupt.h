@@ -30,6 +30,7 @@ struct Interruption {
   Cause cause;
   bool in_weft;         // the code lies in the library that contains weft
   bool in_runtime;      // the same, or libc, the dynamic linker, the C++ runtime, or the kernel's vdso
+  bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR
   bool on_other_stack;  // an alternate stack of the program's own: the next signal would use it again
   std::uintptr_t instruction;
   void* context;

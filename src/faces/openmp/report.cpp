@@ -45,6 +45,8 @@ void print_report() {
   line("sleeps", units.sleeps);
   const core::WatchdogFindings findings = core::watchdog_findings();
   line("interrupted_as_stuck", findings.interrupted);
+  line("stood_in_for_blocked", findings.stood_in);
+  line("moved_off_a_root", findings.moved);
   if (findings.interrupted == 0) return;
   base::warn("report: %-24s %s in %s (%u of the last %u)", "mostly_stuck_in",
              findings.function[0] != '\0' ? findings.function : "a function without a name", findings.library,
