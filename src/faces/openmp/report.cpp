@@ -3,6 +3,8 @@
 #include <cstdio>
 
 #include "base/panic.h"
+#include "core/klt_switch.h"
+#include "core/preempt.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
 
@@ -43,6 +45,10 @@ void print_report() {
   line("promoted_to_identity", units.promoted_to_identity);
   line("steals", units.steals);
   line("sleeps", units.sleeps);
+  if (core::preemption_settings.kind != core::Preemption::none) {
+    line("preempted_by_time", units.preempted);
+    line("klts_to_switch_to", core::count_klts().made);
+  }
   const core::WatchdogFindings findings = core::watchdog_findings();
   line("interrupted_as_stuck", findings.interrupted);
   line("stood_in_for_blocked", findings.stood_in);
