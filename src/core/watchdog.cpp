@@ -41,6 +41,7 @@ struct Seen {
   std::uint64_t asleep_since = 0;
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
+  int interrupted = 0;        // the KLT that was, last
   bool changes_over = false;  // it was made to run another unit since the last look
   bool blocked = false;       // its KLT sleeps in the kernel, or cannot be interrupted where it is
 };
@@ -105,7 +106,10 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
 bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t ran_ns) {
   before.changes_over = true;
   worker.ran_ns.store(ran_ns, std::memory_order_relaxed);
-  if (worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) return true;
+  // The one before may wait for a KLT that carries the worker no more.
+  const bool under_way = worker.interrupt_sent.exchange(true, std::memory_order_relaxed);
+  if (under_way && before.interrupted == klt) return true;
+  before.interrupted = klt;
   os::refresh_code_not_to_leave();
   return os::interrupt(klt);
 }
@@ -170,8 +174,7 @@ bool look(std::uint64_t now) {
       if (!next_after) before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
       before.blocked = false;
       worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
-      worker.interrupt_sent.store(false,
-                                  std::memory_order_relaxed);  // it may have gone to a KLT that carries it no more
+      worker.interrupt_sent.store(false, std::memory_order_relaxed);
       if (!next_after) return;
     }
     const void* group = worker.stuck_group.load(std::memory_order_relaxed);
