@@ -31,6 +31,7 @@ std::atomic<std::uint32_t> state{not_started};
 constexpr std::uint64_t least_computed_ns = 50ULL * 1000;
 // A root cannot go on before what sleeps on its KLT: after that long even a call is interrupted that returns EINTR.
 constexpr std::uint64_t most_for_a_root_ns = 1000ULL * 1000 * 1000;
+constexpr std::uint64_t most_between_looks_ns = 10ULL * 1000 * 1000;  // for the timers' sake
 constexpr unsigned most_in_vain = 5;
 constexpr unsigned looks_before_rest = 10;
 
@@ -220,7 +221,8 @@ void* watch_workers(void*) {
   os::sleep_exactly();
   unsigned idle_looks = 0;
   for (;;) {
-    sleep_for(next_look_ns());
+    const std::uint64_t next = next_look_ns();
+    sleep_for(next < most_between_looks_ns ? next : most_between_looks_ns);
     make_what_is_wanted();
     const bool ticks = tick_where_wanted();
     const std::uint64_t now = os::now_ns();
