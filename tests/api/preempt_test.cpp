@@ -263,6 +263,28 @@ TEST_P(Preempt, AThousandUnitsComputeWhatTheyShould) {
   return lost == 0;
 }
 
+[[gnu::noinline, gnu::target("avx2")]] bool avx_registers_stay(std::uint64_t value, unsigned rounds) {
+  std::uint64_t lost = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    alignas(32) std::uint64_t out[8];
+    asm volatile(
+        "vmovq %1, %%xmm15\n\t"
+        "vpbroadcastq %%xmm15, %%ymm15\n\t"
+        "vpaddq %%ymm15, %%ymm15, %%ymm8\n\t"
+        "movl $20000, %%ecx\n\t"
+        "1: decl %%ecx\n\t jnz 1b\n\t"
+        "vmovdqu %%ymm15, (%0)\n\t"
+        "vmovdqu %%ymm8, 32(%0)\n\t"
+        "vzeroupper"
+        :
+        : "r"(out), "r"(value)
+        : "xmm8", "xmm15", "ecx", "cc", "memory");
+    for (unsigned lane = 0; lane < 4; ++lane)
+      if (out[lane] != value || out[lane + 4] != 2 * value) ++lost;
+  }
+  return lost == 0;
+}
+
 [[gnu::noinline, gnu::target("avx512f")]] bool avx512_registers_stay(std::uint64_t value, unsigned rounds) {
   std::uint64_t lost = 0;
   for (unsigned round = 0; round < rounds; ++round) {
@@ -288,11 +310,13 @@ TEST_P(Preempt, AThousandUnitsComputeWhatTheyShould) {
 TEST_P(Preempt, VectorRegistersAreTheUnitsOwn) {
   ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 100 * 1000), WEFT_OK);
   const bool wide = __builtin_cpu_supports("avx512f") != 0;
+  const bool avx = __builtin_cpu_supports("avx2") != 0;
   std::atomic<unsigned> wrong{0};
   Jobs jobs;
   for (unsigned number = 1; number <= more_than_workers(); ++number)
-    jobs.start(preemptive(), [&wrong, number, wide] {
+    jobs.start(preemptive(), [&wrong, number, wide, avx] {
       if (!sse_registers_stay(number * 0x100000001ULL, 1000)) ++wrong;
+      if (avx && !avx_registers_stay(number * 0x200000001ULL, 1000)) ++wrong;
       if (wide && !avx512_registers_stay(number * 0x300000001ULL, 1000)) ++wrong;
     });
   jobs.join();
