@@ -432,6 +432,10 @@ WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
  * sleeps in the kernel it has others stand in in any case, once there are preemptive units.) UNSUPPORTED: no signal is
  * free. */
 WEFT_API int weft_watchdog(int on);
+/* How long a worker may pass no scheduling point before the watchdog does something about it (10,000,000 ns, also
+ * WEFT_WATCHDOG_SLICE in microseconds), and down to what that shrinks for the units of a pool that are found stuck again
+ * and again (100,000 ns, WEFT_WATCHDOG_SHORTEST). From 50,000 to 10,000,000,000. ARGUMENT. */
+WEFT_API int weft_watchdog_slices(uint64_t first_ns, uint64_t shortest_ns);
 
 /* The signal in use; 0: none is free, nothing is preempted. */
 WEFT_API int weft_preempt_signal(void);

@@ -3,6 +3,7 @@
 
 #include "api/convert.h"
 #include "core/klt_switch.h"
+#include "core/slices.h"
 #include "core/watchdog.h"
 #include "os/interrupt.h"
 
@@ -47,6 +48,14 @@ extern "C" int weft_watchdog(int on) {
   core::watchdog_interrupts.store(on != 0, std::memory_order_relaxed);
   if (on != 0) core::watch();
   return core::preemption_works() ? WEFT_OK : WEFT_ERR_UNSUPPORTED;
+}
+
+extern "C" int weft_watchdog_slices(uint64_t first_ns, uint64_t shortest_ns) {
+  if (shortest_ns < core::shortest_slice_ns || shortest_ns > first_ns || first_ns > core::longest_slice_ns)
+    return WEFT_ERR_ARGUMENT;
+  core::worker_here();
+  core::set_slices({first_ns, shortest_ns});
+  return WEFT_OK;
 }
 
 extern "C" int weft_preempt_signal() {

@@ -32,6 +32,7 @@
 #include "core/preempt_timer.h"
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
+#include "core/slices.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
@@ -124,6 +125,35 @@ void on_tick(Worker& worker, const Interruption& interruption) {
 
 void leave_for_watchdog(void*) { give_way_to_watchdog(); }
 
+// The team of the outermost region that the unit belongs to, or its pool.
+const void* group_of(const Unit& unit) {
+  if (has_flag(unit, UnitFlag::free_standing)) return unit.pool.load(std::memory_order_relaxed);
+  const Share* group = nullptr;
+  for (const Share* share = scope_of(unit); share != nullptr; share = share->within.load(std::memory_order_relaxed))
+    group = share;
+  return group;
+}
+
+void on_watchdog(Worker& worker, const Interruption& interruption) {
+  Unit* unit = worker.current;
+  if (unit == nullptr) return;
+  // What sleeps in libc may hold a lock of its. But on a root's KLT it keeps the root from ever going on.
+  const bool asleep = interruption.in_sleep && keeps_root_from_going_on(worker);
+  const bool in_runtime = interruption.in_runtime && !asleep;
+  if (in_runtime || interruption.on_other_stack || !can_be_left(worker, *unit, interruption)) {
+    worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const void* group = group_of(*unit);
+  worker.stuck_group.store(group, std::memory_order_relaxed);
+  if (!slice_is_over(group, worker.ran_ns.load(std::memory_order_relaxed))) return;
+  if (asleep)
+    note_moved();
+  else
+    note_spinning(interruption.instruction);
+  os::leave(interruption, leave_for_watchdog, nullptr);
+}
+
 void on_interrupt(const Interruption& interruption) {
   Worker* worker = this_worker();
   if (worker == nullptr) return;
@@ -136,11 +166,7 @@ void on_interrupt(const Interruption& interruption) {
     return;
   }
   worker->interrupt_sent.store(false, std::memory_order_relaxed);
-  Unit* unit = worker->current;
-  if (unit == nullptr || interruption.in_runtime || interruption.on_other_stack) return;
-  if (!can_be_left(*worker, *unit, interruption)) return;
-  note_spinning(interruption.instruction);
-  os::leave(interruption, leave_for_watchdog, nullptr);
+  on_watchdog(*worker, interruption);
 }
 
 }  // namespace
@@ -244,6 +270,22 @@ void read_preemption_environment() {
   read_interrupt_environment();
 }
 
+namespace {
+
+void read_slice(const char* name, const char* instead, std::uint64_t& slice_ns) {
+  base::read_variable(name, "microseconds, from 50 to 10000000", instead, [&slice_ns](base::ValueReader& value) {
+    constexpr long us = 1000;
+    long number = 0;
+    if (!base::read_number(value, number, static_cast<long>(shortest_slice_ns) / us,
+                           static_cast<long>(longest_slice_ns) / us))
+      return false;
+    slice_ns = static_cast<std::uint64_t>(number * us);
+    return true;
+  });
+}
+
+}  // namespace
+
 void read_interrupt_environment() {
   base::read_variable("WEFT_PREEMPT_SIGNAL", "the number of a real-time signal", "(a free one)",
                       [](base::ValueReader& value) {
@@ -252,6 +294,11 @@ void read_interrupt_environment() {
                         preemption_settings.signal = static_cast<int>(number);
                         return true;
                       });
+  SliceSettings slices;
+  read_slice("WEFT_WATCHDOG_SLICE", "(10000)", slices.longest_ns);
+  read_slice("WEFT_WATCHDOG_SHORTEST", "(100)", slices.shortest_ns);
+  if (slices.shortest_ns > slices.longest_ns) slices.shortest_ns = slices.longest_ns;
+  set_slices(slices);
 }
 
 }  // namespace weft::core

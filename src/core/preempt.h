@@ -40,7 +40,7 @@ inline constexpr std::uint64_t longest_interval_ns = 10ULL * 1000 * 1000 * 1000;
 
 /// WEFT_PREEMPT, WEFT_PREEMPT_TIMER, WEFT_PREEMPT_INTERVAL, WEFT_MAX_KLTS, WEFT_KLT_SLEEP and WEFT_KLT_POOLS, and
 void read_preemption_environment();
-/// WEFT_PREEMPT_SIGNAL, which is the watchdog's too.
+/// Those of the watchdog's: WEFT_PREEMPT_SIGNAL, WEFT_WATCHDOG_SLICE, WEFT_WATCHDOG_SHORTEST.
 void read_interrupt_environment();
 
 /// Whether a signal can interrupt units: not in sanitizer builds, nor where the program uses all signals.

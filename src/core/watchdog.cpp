@@ -10,6 +10,7 @@
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/scheduler.h"
+#include "core/slices.h"
 #include "core/technique/start.h"
 #include "core/workers.h"
 #include "os/clock.h"
@@ -27,21 +28,32 @@ namespace {
 enum State : std::uint32_t { not_started, resting, watching };
 std::atomic<std::uint32_t> state{not_started};
 
-constexpr long slowest_ns = 10L * 1000 * 1000;
-constexpr long fastest_ns = 100L * 1000;
-constexpr unsigned patience = 3;  // firings in a row before the looks become more frequent
+constexpr std::uint64_t least_computed_ns = 50ULL * 1000;
+// A root cannot go on before what sleeps on its KLT: after that long even a call is interrupted that returns EINTR.
+constexpr std::uint64_t most_for_a_root_ns = 1000ULL * 1000 * 1000;
+constexpr std::uint64_t most_between_looks_ns = 10ULL * 1000 * 1000;  // for the timers' sake
+constexpr unsigned most_in_vain = 5;
 constexpr unsigned looks_before_rest = 10;
 
+// What the last look has seen of each worker.
+struct Seen {
+  std::uint64_t points = 0;
+  std::uint64_t since = 0;  // when it was first seen to have passed so many; or when something was done about it
+  std::uint64_t asleep_since = 0;
+  std::uint64_t cpu_time = 0;
+  unsigned long sleeps = 0;
+  int interrupted = 0;        // the KLT that was, last
+  bool changes_over = false;  // it was made to run another unit since the last look
+  bool blocked = false;       // its KLT sleeps in the kernel, or cannot be interrupted where it is
+};
 constexpr unsigned most_watched = 2048;
-std::uint64_t points_seen[most_watched];
-std::uint64_t cpu_time_seen[most_watched];
-unsigned long sleeps_seen[most_watched];
-std::uint64_t last_look = 0;
-std::uint64_t since_last_look = 0;
+Seen seen[most_watched];
 
 std::atomic<bool> enabled = false;
 std::atomic<bool> forbidden = false;
 std::atomic<unsigned> blocked_seen{0};
+std::atomic<std::uint64_t> stood_in{0};
+std::atomic<std::uint64_t> moved{0};
 
 // Where it has interrupted the program last, in turn.
 constexpr unsigned most_remembered = 64;
@@ -52,78 +64,134 @@ bool units_wait() {
   return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
 }
 
-// Since the last look.
-std::uint64_t cpu_time_used(const Worker& worker, int klt) {
+// Since something was last done about it.
+std::uint64_t cpu_time_used(Seen& before, int klt) {
   const std::uint64_t used = os::klt_cpu_time(klt);
-  const std::uint64_t since = used - cpu_time_seen[worker.index];
-  cpu_time_seen[worker.index] = used;
+  const std::uint64_t since = used - before.cpu_time;
+  before.cpu_time = used;
   return since;
 }
 
 // Whether it sleeps between the looks, though it may be awake at each: a member that polls and sleeps in turn. With as
 // many of them as there are CPUs, one or the other is always seen awake.
-bool sleeps_in_between(const Worker& worker, int klt) {
+bool sleeps_in_between(Seen& before, int klt) {
   const unsigned long sleeps = os::klt_sleeps(klt);
-  const bool more = sleeps != sleeps_seen[worker.index];
-  sleeps_seen[worker.index] = sleeps;
+  const bool more = sleeps != before.sleeps;
+  before.sleeps = sleeps;
   return more;
 }
 
-// The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
-// something was done about it.
-bool help(Worker& worker, bool elsewhere_too, unsigned& blocked) {
-  const int klt = worker.klt.load(std::memory_order_relaxed);
-  const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
-  const std::uint64_t used = cpu_time_used(worker, klt);
-  const bool computes = used >= static_cast<std::uint64_t>(fastest_ns) / 2;
-  // What runs is not to be interrupted; and to see that it does costs less so than to read it in /proc.
-  if (!interrupts && used >= since_last_look / 2) return false;
-  const os::KltActivity activity = os::klt_activity(klt);
-  if (activity == os::KltActivity::gone) return false;
-  // No other KLT can stand in for a root that could go on, but for what it has lent its KLT to.
-  const bool keeps_root = worker.lends_within.load(std::memory_order_relaxed) != nullptr &&
-                          worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready;
-  const bool polls = !keeps_root && used < since_last_look / 2 && sleeps_in_between(worker, klt);
-  if (activity == os::KltActivity::sleeps || polls) {
-    if (!elsewhere_too || worker.parked.load(std::memory_order_relaxed) != 0) return false;
-    return fewer_awake_than_wanted(++blocked) && wake_spare() != nullptr;
+unsigned count_blocked() {
+  unsigned blocked = 0;
+  for_each_worker([&blocked](const Worker& worker) {
+    blocked += worker.index < most_watched && seen[worker.index].blocked ? 1 : 0;
+  });
+  return blocked;
+}
+
+bool stand_in_for(Seen& before, std::uint64_t now) {
+  before.blocked = true;
+  if (!fewer_awake_than_wanted(count_blocked())) return false;
+  const Worker* spare = wake_spare();
+  if (spare == nullptr) return false;
+  if (spare->index < most_watched) {
+    Seen& of_spare = seen[spare->index];
+    of_spare.points = spare->scheduling_points.load(std::memory_order_relaxed);
+    of_spare.since = of_spare.asleep_since = now;
+    of_spare.changes_over = true;
   }
-  if (!interrupts) return false;
-  // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
-  // others may go.
-  if (elsewhere_too && worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_awake() &&
-      fewer_awake_than_wanted(++blocked))
-    wake_spare();
-  // One that has only just woken up may sleep again before the signal arrives, which would cut the
-  // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
-  if (!computes && !keeps_root) return true;
-  if (worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) return true;
+  stood_in.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t ran_ns) {
+  before.changes_over = true;
+  worker.ran_ns.store(ran_ns, std::memory_order_relaxed);
+  // The one before may wait for a KLT that carries the worker no more.
+  const bool under_way = worker.interrupt_sent.exchange(true, std::memory_order_relaxed);
+  if (under_way && before.interrupted == klt) return true;
+  before.interrupted = klt;
   os::refresh_code_not_to_leave();
   return os::interrupt(klt);
 }
 
-// True if some worker was stuck.
-bool look(bool* any_active) {
-  const std::uint64_t now = os::now_ns();
-  since_last_look = now - last_look;
-  last_look = now;
+// The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
+// something was done about it.
+bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
+  const int klt = worker.klt.load(std::memory_order_relaxed);
+  const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
+  const std::uint64_t ran_ns = now - before.since;
+  const std::uint64_t used = cpu_time_used(before, klt);
+  before.blocked = false;
+  // What runs is not to be interrupted; and to see that it does costs less so than to read it in /proc.
+  if (!interrupts && used >= ran_ns / 2) return false;
+  const os::KltActivity activity = os::klt_activity(klt);
+  if (activity == os::KltActivity::gone) return false;
+  // No other KLT can stand in for a root that could go on, but for what it has lent its KLT to.
+  const bool has_roots_klt = keeps_root_from_going_on(worker);
+  const bool asleep = activity == os::KltActivity::sleeps;
+  const bool polls = !has_roots_klt && used < ran_ns / 2 && sleeps_in_between(before, klt);
+  if (!asleep) before.asleep_since = now;
+  if (asleep || polls) {
+    if (worker.parked.load(std::memory_order_relaxed) != 0) return false;
+    const bool stands_in = elsewhere_too && stand_in_for(before, now);
+    if (!interrupts || !has_roots_klt) return stands_in;
+    const bool restartably = os::sleeps_restartably(klt);
+    if (!restartably && now - before.asleep_since < most_for_a_root_ns) return stands_in;
+    return interrupt(worker, before, klt, ran_ns) || stands_in;
+  }
+  if (!interrupts) return false;
+  const bool in_vain = worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
+  // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
+  // others may go.
+  const bool others_needed = worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_awake();
+  if (elsewhere_too && (in_vain || others_needed)) stand_in_for(before, now);
+  // One that has only just woken up may sleep again before the signal arrives, which would cut the
+  // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
+  if (used < least_computed_ns && !has_roots_klt) return true;
+  return interrupt(worker, before, klt, ran_ns);
+}
+
+// Whether some worker is in use.
+bool look(std::uint64_t now) {
   const bool waiting = units_wait();
-  bool fired = false;
-  unsigned blocked = 0;
+  bool any_active = false;
   for_each_worker([&](Worker& worker) {
-    const unsigned index = worker.index;
-    if (index >= most_watched || !worker.active.load(std::memory_order_relaxed)) return;
-    *any_active = true;
+    if (worker.index >= most_watched) return;
+    Seen& before = seen[worker.index];
+    if (!worker.active.load(std::memory_order_relaxed)) {
+      before.blocked = false;
+      return;
+    }
+    any_active = true;
     const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
-    const bool stuck = points == points_seen[index];
-    points_seen[index] = points;
-    if (!stuck)
-      cpu_time_seen[index] = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
-    else if (waiting || has_local_work(worker))
-      fired = help(worker, waiting, blocked) || fired;
+    if (points != before.points) {
+      // The unit that it was made to run does so since then.
+      const bool next_after = before.changes_over && points == before.points + 1;
+      before.points = points;
+      if (!next_after) before.since = now;
+      before.asleep_since = now;
+      before.changes_over = false;
+      if (!next_after) before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
+      before.blocked = false;
+      worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
+      worker.interrupt_sent.store(false, std::memory_order_relaxed);
+      if (!next_after) return;
+    }
+    const void* group = worker.stuck_group.load(std::memory_order_relaxed);
+    if (!slice_is_over(group, now - before.since)) return;
+    if (!waiting && !has_local_work(worker)) {
+      before.blocked = false;
+      return;
+    }
+    if (help(worker, before, waiting, now))
+      note_stuck(group);
+    else
+      note_waiting(group);
+    before.since = now;
   });
-  blocked_seen.store(blocked, std::memory_order_relaxed);
-  return fired;
+  blocked_seen.store(count_blocked(), std::memory_order_relaxed);
+  return any_active;
 }
 
 std::atomic<std::uint32_t> hurry{0};
@@ -134,8 +202,8 @@ void make_what_is_wanted() {
   make_wanted_klts();
 }
 
-void sleep_for(long nanoseconds) {
-  const std::uint64_t end = os::now_ns() + static_cast<std::uint64_t>(nanoseconds);
+void sleep_for(std::uint64_t nanoseconds) {
+  const std::uint64_t end = os::now_ns() + nanoseconds;
   do {
     os::futex_wait_until(hurry, 0, end);
     if (hurry.exchange(0, std::memory_order_relaxed) != 0) make_what_is_wanted();
@@ -150,20 +218,16 @@ bool program_has_ended() {
 }
 
 void* watch_workers(void*) {
-  long interval = slowest_ns;
-  unsigned fired_in_a_row = 0;
+  os::sleep_exactly();
   unsigned idle_looks = 0;
   for (;;) {
-    sleep_for(interval);
+    const std::uint64_t next = next_look_ns();
+    sleep_for(next < most_between_looks_ns ? next : most_between_looks_ns);
     make_what_is_wanted();
-    bool any_active = tick_where_wanted();
-    if (look(&any_active)) {
-      if (++fired_in_a_row >= patience) interval = interval / 2 > fastest_ns ? interval / 2 : fastest_ns;
-    } else if (fired_in_a_row > 0) {
-      --fired_in_a_row;
-    } else {
-      interval = interval * 2 < slowest_ns ? interval * 2 : slowest_ns;
-    }
+    const bool ticks = tick_where_wanted();
+    const std::uint64_t now = os::now_ns();
+    const bool any_active = look(now) || ticks;
+    adapt_slices(now);
     if (program_has_ended()) std::exit(EXIT_SUCCESS);
     idle_looks = any_active ? 0 : idle_looks + 1;
     if (idle_looks < looks_before_rest || runtime.main_has_ended.load(std::memory_order_relaxed)) continue;
@@ -201,8 +265,12 @@ void note_spinning(std::uintptr_t instruction) {
   spun_at[index % most_remembered].store(instruction, std::memory_order_relaxed);
 }
 
+void note_moved() { moved.fetch_add(1, std::memory_order_relaxed); }
+
 WatchdogFindings watchdog_findings() {
   WatchdogFindings findings;
+  findings.stood_in = stood_in.load(std::memory_order_relaxed);
+  findings.moved = moved.load(std::memory_order_relaxed);
   findings.interrupted = spun.load(std::memory_order_relaxed);
   findings.of = findings.interrupted < most_remembered ? static_cast<unsigned>(findings.interrupted) : most_remembered;
   std::uintptr_t begins[most_remembered];

@@ -17,6 +17,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/worker.h"
+
 namespace weft::core {
 
 extern std::atomic<bool> watchdog_rests;
@@ -33,12 +35,22 @@ inline void watch() {
 
 /// From the same handler: this instruction was interrupted, in code of the program's.
 void note_spinning(std::uintptr_t instruction);
+/// The same: it slept in the kernel on the KLT of a root that could go on.
+void note_moved();
+
+/// Whether the worker's root waits for nothing any more but its KLT, which it has lent.
+inline bool keeps_root_from_going_on(const Worker& worker) {
+  return worker.lends_within.load(std::memory_order_relaxed) != nullptr &&
+         worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready;
+}
 
 /// What it has found: how often it has interrupted code of the program's, and the function in which that was most often
 /// of late (`times` of the last `of`).
 struct WatchdogFindings {
   std::uint64_t interrupted = 0;
-  const char* function = "";  // "" if it has no name that the dynamic linker knows
+  std::uint64_t stood_in = 0;  // how often another KLT was put to work for one that slept in the kernel
+  std::uint64_t moved = 0;     // how often what slept in the kernel was taken off the KLT of a root
+  const char* function = "";   // "" if it has no name that the dynamic linker knows
   const char* library = "";
   unsigned times = 0;
   unsigned of = 0;

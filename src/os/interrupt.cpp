@@ -13,6 +13,8 @@
 
 #include "arch/interrupted.h"
 #include "arch/system_call.h"
+#include "os/restarted_calls.h"
+#include "os/symbol_table.h"
 
 namespace weft::os {
 namespace {
@@ -39,19 +41,23 @@ constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothi
 std::uintptr_t yield_function = 0;     // libc's sched_yield
 std::uintptr_t sleep_function = 0;     // libc's clock_nanosleep
 std::uintptr_t clock_function = 0;     // libc's clock_gettime
+std::uintptr_t spin_function = 0;      // libc's pthread_spin_lock
 
 // While the library is loaded: later, dlsym() would forget the calling thread's last dlerror().
 [[gnu::constructor]] void look_up_functions() {
   yield_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "sched_yield"));
   sleep_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "clock_nanosleep"));
   clock_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "clock_gettime"));
+  spin_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "pthread_spin_lock"));
 }
 
-// Where a program that waits politely is most of the time; no lock is held in there.
+// Where a program that waits is most of the time; no lock of libc's is held in there.
 bool is_in_waiting_call(std::uintptr_t instruction) {
   constexpr std::uintptr_t yield_length = 16;
   constexpr std::uintptr_t sleep_length = 128;
-  return instruction - yield_function < yield_length || instruction - sleep_function < sleep_length;
+  constexpr std::uintptr_t spin_length = 25;
+  return instruction - yield_function < yield_length || instruction - sleep_function < sleep_length ||
+         instruction - spin_function < spin_length;
 }
 
 // weft reads the clock where it is in the midst of something; what reads it cannot be told from there.
@@ -126,6 +132,9 @@ void on_signal(int, siginfo_t* info, void* context) {
   interruption.context = context;
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
+  interruption.in_sleep =
+      interruption.in_runtime && !interruption.in_weft &&
+      (is_restarted(arch::system_call_to_be_made(*interrupted)) || arch::system_call_was_cut_short(*interrupted));
   interruption.on_other_stack = (interrupted->uc_stack.ss_flags & SS_ONSTACK) != 0;
   interrupted_code(interruption);
 }
@@ -184,7 +193,14 @@ CodeName name_of_code(std::uintptr_t instruction) {
   if (dladdr(reinterpret_cast<void*>(instruction), &info) == 0) return name;
   name.begin = reinterpret_cast<std::uintptr_t>(info.dli_saddr != nullptr ? info.dli_saddr : info.dli_fbase);
   if (info.dli_sname != nullptr) name.function = info.dli_sname;
-  if (info.dli_fname != nullptr) name.library = info.dli_fname;
+  if (info.dli_fname == nullptr) return name;
+  name.library = info.dli_fname;
+  if (info.dli_sname == nullptr) {
+    const Symbol symbol = symbol_at(info.dli_fname, reinterpret_cast<std::uintptr_t>(info.dli_fbase), instruction);
+    if (symbol.name == nullptr) return name;
+    name.begin = symbol.begin;
+    name.function = symbol.name;
+  }
   return name;
 }
 

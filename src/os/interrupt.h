@@ -30,6 +30,7 @@ struct Interruption {
   Cause cause;
   bool in_weft;         // the code lies in the library that contains weft
   bool in_runtime;      // the same, or libc, the dynamic linker, the C++ runtime, or the kernel's vdso
+  bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR
   bool on_other_stack;  // an alternate stack of the program's own: the next signal would use it again
   std::uintptr_t instruction;
   void* context;
@@ -63,8 +64,8 @@ int this_klt();
 /// Finds out anew which code is not to be left (libraries come and go). Not from the handler.
 void refresh_code_not_to_leave();
 
-/// The function and the library that an instruction belongs to, as far as the dynamic linker knows; "" where it does
-/// not. Not from the handler.
+/// The function and the library that an instruction belongs to; "" where neither the dynamic linker nor the library's
+/// file knows it. Not from the handler.
 struct CodeName {
   std::uintptr_t begin = 0;  // of the function, or of the library if that is not known
   const char* function = "";

@@ -11,10 +11,12 @@
 #include <dlfcn.h>
 #include <initializer_list>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/interrupt.h"
+#include "os/restarted_calls.h"
 #include "os/text_file.h"
 
 namespace weft::os {
@@ -143,6 +145,19 @@ KltActivity klt_activity(pid_t klt) {
   return state[1] == 'S' || state[1] == 'D' ? KltActivity::sleeps : KltActivity::gone;
 }
 
+bool sleeps_restartably(pid_t klt) {
+  char text[256];
+  if (!read_about(klt, "syscall", text)) return false;
+  // Its number and arguments; "running" if it makes none.
+  char* rest = nullptr;
+  const long number = strtol(text, &rest, 10);
+  if (rest == text || !is_restarted(number)) return false;
+  if (number != SYS_futex) return true;
+  unsigned long arguments[4];
+  for (unsigned long& argument : arguments) argument = strtoul(rest, &rest, 16);
+  return arguments[3] == 0;  // no limit of time
+}
+
 unsigned long klt_sleeps(pid_t klt) {
   char text[4096];
   if (!read_about(klt, "status", text)) return 0;
@@ -162,6 +177,8 @@ void unregister_rseq() {
   syscall(SYS_rseq, area, rseq_registered_length, rseq_unregister_flag, rseq_signature);
   errno = kept;
 }
+
+void sleep_exactly() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 unsigned long long klt_cpu_time(int klt) {
   // The kernel's encoding of a thread's CPU clock (include/linux/posix-timers.h).

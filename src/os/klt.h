@@ -31,6 +31,10 @@ bool only_own_klts_left();
 enum class KltActivity { runs, sleeps, gone };
 KltActivity klt_activity(pid_t klt);
 
+/// Whether it sleeps in a system call that goes on as if nothing had happened when a handler has run. False also where
+/// the kernel does not say.
+bool sleeps_restartably(pid_t klt);
+
 /// How often the KLT has gone to sleep so far; 0: not known.
 unsigned long klt_sleeps(pid_t klt);
 
@@ -40,6 +44,9 @@ int klt_id();
 /// Withdraws the calling KLT's restartable-sequences registration: its area would lie in
 /// thread-local storage that other KLTs come to use.
 void unregister_rseq();
+
+/// From now on the calling KLT's sleeps with a limit end when that is reached, not up to 50 us later.
+void sleep_exactly();
 
 /// The CPU time that a KLT of this process has used so far, in nanoseconds; 0 if it is gone.
 unsigned long long klt_cpu_time(int klt);

@@ -1,4 +1,5 @@
 // weft_unit_attr.preemption: units that never give way by themselves, and what must be as before when they come back.
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csetjmp>
@@ -154,6 +155,71 @@ TEST_P(Preempt, WrongTimersAreRefused) {
   return a ^ b ^ c ^ d ^ bits;
 }
 
+// One that spins for another, and that no timer interrupts: its slice is longer than the test.
+TEST_P(Preempt, TheWatchdogIsFaster) {
+  EXPECT_EQ(weft_watchdog_slices(10 * 1000 * 1000, 49 * 1000), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_watchdog_slices(200 * 1000, 300 * 1000), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_watchdog_slices(10000000001, 100 * 1000), WEFT_ERR_ARGUMENT);
+  if (GetParam() != WEFT_PREEMPT_SIGNAL_YIELD) return;
+  ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 10000000000), WEFT_OK);
+  ASSERT_EQ(weft_watchdog_slices(2 * 1000 * 1000, 200 * 1000), WEFT_OK);
+  ASSERT_EQ(weft_watchdog(1), WEFT_OK);
+  const std::uint64_t began = now_ns();
+  {
+    SpinBarrier barrier(more_than_workers());
+    Jobs jobs;
+    for (unsigned number = 0; number < more_than_workers(); ++number)
+      jobs.start(preemptive(), [&] {
+        for (int round = 0; round < 3; ++round) barrier.wait();
+      });
+    jobs.join();
+  }
+  EXPECT_LT(now_ns() - began, 25000000000ULL);
+  EXPECT_EQ(weft_watchdog(0), WEFT_OK);
+  EXPECT_EQ(weft_watchdog_slices(10 * 1000 * 1000, 100 * 1000), WEFT_OK);
+}
+
+// In a pool that is first in, first out, units that compute have slices in turn: none is done before another has begun,
+// and all are done at about the same time.
+TEST_P(Preempt, RoundRobinIsFair) {
+  ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 500 * 1000), WEFT_OK);
+  weft_pool* pool = nullptr;
+  weft_scheduler* scheduler = nullptr;
+  weft_worker* worker = nullptr;
+  ASSERT_EQ(weft_pool_create(WEFT_FIFO, WEFT_MPMC, &pool), WEFT_OK);
+  ASSERT_EQ(weft_pool_set_preemption(pool, GetParam()), WEFT_OK);
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &pool, &scheduler), WEFT_OK);
+  constexpr unsigned units = 4;
+  std::atomic<std::uint64_t> steps[units] = {};
+  std::atomic<unsigned> done{0};
+  {
+    Jobs jobs;
+    weft_unit_attr attr = with(WEFT_AUTO, pool);
+    attr.flags = WEFT_OWN_TLS;
+    for (unsigned number = 0; number < units; ++number)
+      jobs.start(attr, [&, number] {
+        const std::uint64_t end = now_ns() + 100 * 1000 * 1000;
+        while (now_ns() < end) {
+          mix(number, 2000);
+          ++steps[number];
+        }
+        ++done;
+      });
+    ASSERT_EQ(weft_worker_create(scheduler, &worker), WEFT_OK);
+    jobs.join();
+  }
+  ASSERT_EQ(weft_worker_join(worker), WEFT_OK);
+  EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  std::uint64_t least = steps[0], most = steps[0];
+  for (const auto& count : steps) {
+    least = std::min<std::uint64_t>(least, count);
+    most = std::max<std::uint64_t>(most, count);
+  }
+  EXPECT_EQ(done.load(), units);
+  EXPECT_LT(most, 3 * least + 100);
+}
+
 // WEFT_TEST_SECONDS=60 for the long run.
 TEST_P(Preempt, AThousandUnitsComputeWhatTheyShould) {
   ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 100 * 1000), WEFT_OK);
@@ -197,6 +263,28 @@ TEST_P(Preempt, AThousandUnitsComputeWhatTheyShould) {
   return lost == 0;
 }
 
+[[gnu::noinline, gnu::target("avx2")]] bool avx_registers_stay(std::uint64_t value, unsigned rounds) {
+  std::uint64_t lost = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    alignas(32) std::uint64_t out[8];
+    asm volatile(
+        "vmovq %1, %%xmm15\n\t"
+        "vpbroadcastq %%xmm15, %%ymm15\n\t"
+        "vpaddq %%ymm15, %%ymm15, %%ymm8\n\t"
+        "movl $20000, %%ecx\n\t"
+        "1: decl %%ecx\n\t jnz 1b\n\t"
+        "vmovdqu %%ymm15, (%0)\n\t"
+        "vmovdqu %%ymm8, 32(%0)\n\t"
+        "vzeroupper"
+        :
+        : "r"(out), "r"(value)
+        : "xmm8", "xmm15", "ecx", "cc", "memory");
+    for (unsigned lane = 0; lane < 4; ++lane)
+      if (out[lane] != value || out[lane + 4] != 2 * value) ++lost;
+  }
+  return lost == 0;
+}
+
 [[gnu::noinline, gnu::target("avx512f")]] bool avx512_registers_stay(std::uint64_t value, unsigned rounds) {
   std::uint64_t lost = 0;
   for (unsigned round = 0; round < rounds; ++round) {
@@ -222,11 +310,13 @@ TEST_P(Preempt, AThousandUnitsComputeWhatTheyShould) {
 TEST_P(Preempt, VectorRegistersAreTheUnitsOwn) {
   ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 100 * 1000), WEFT_OK);
   const bool wide = __builtin_cpu_supports("avx512f") != 0;
+  const bool avx = __builtin_cpu_supports("avx2") != 0;
   std::atomic<unsigned> wrong{0};
   Jobs jobs;
   for (unsigned number = 1; number <= more_than_workers(); ++number)
-    jobs.start(preemptive(), [&wrong, number, wide] {
+    jobs.start(preemptive(), [&wrong, number, wide, avx] {
       if (!sse_registers_stay(number * 0x100000001ULL, 1000)) ++wrong;
+      if (avx && !avx_registers_stay(number * 0x200000001ULL, 1000)) ++wrong;
       if (wide && !avx512_registers_stay(number * 0x300000001ULL, 1000)) ++wrong;
     });
   jobs.join();

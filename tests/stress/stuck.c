@@ -190,6 +190,82 @@ static void mutex_held_at_a_scheduling_point(void) {
   CHECK_EQUAL(count, 32, "members of regions under a mutex");
 }
 
+// Bug: what a root holds across a barrier was wanted, on the KLT that it had lent, by another member: which slept there
+// for ever, and kept the root from going on.
+static void mutex_held_across_a_barrier(void) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  int count = 0;
+#pragma omp parallel num_threads(8)
+  for (int i = 0; i < repeats(4); i++) {
+    const int holds = omp_get_thread_num() == i % 8;
+    if (holds) pthread_mutex_lock(&mutex);
+#pragma omp barrier
+    if (!holds) pthread_mutex_lock(&mutex);
+    count++;
+    pthread_mutex_unlock(&mutex);
+#pragma omp barrier
+  }
+  CHECK_EQUAL(count, 8 * repeats(4), "members that had the mutex");
+}
+
+// The same with a lock of libc's that spins: there it is left although it is in libc.
+static void spin_lock_held_across_a_barrier(void) {
+  pthread_spinlock_t lock;
+  pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
+  int count = 0;
+#pragma omp parallel num_threads(8)
+  for (int i = 0; i < repeats(4); i++) {
+    const int holds = omp_get_thread_num() == i % 8;
+    if (holds) pthread_spin_lock(&lock);
+#pragma omp barrier
+    if (!holds) pthread_spin_lock(&lock);
+    count++;
+    pthread_spin_unlock(&lock);
+#pragma omp barrier
+  }
+  CHECK_EQUAL(count, 8 * repeats(4), "members that had the lock");
+  pthread_spin_destroy(&lock);
+}
+
+// A member polls without a limit, on whichever KLT, for what the root writes after a barrier.
+static void poll_for_the_root(void) {
+  int ends[2];
+  CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno));
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 0) {
+      CHECK(write(ends[1], "x", 1) == 1, "write: %s", strerror(errno));
+    } else {
+      struct pollfd end = {.fd = ends[0], .events = POLLIN};
+      int ready;
+      do {
+        ready = poll(&end, 1, -1);
+      } while (ready < 0 && errno == EINTR);
+      CHECK_EQUAL(ready, 1, "ends to read from");
+    }
+  }
+  close(ends[0]);
+  close(ends[1]);
+}
+
+static void fifty_spinning_barriers(void) {
+  struct SpinningBarrier barrier;
+  atomic_init(&barrier.arrived, 0);
+  atomic_init(&barrier.sense, 0);
+  const double start = seconds_now();
+#pragma omp parallel num_threads(8)
+  for (int i = 0; i < 50; i++) {
+    spin_in(&barrier, 8);
+  }
+  // Alone on two CPUs: a fifth of a second. At 10 ms for each switch it would be 4; with more workers than CPUs the
+  // kernel does the switching.
+  const double took = seconds_now() - start;
+  const char* workers = getenv("WEFT_NUM_WORKERS");
+  const int kernel_switches = workers != NULL && atol(workers) > sysconf(_SC_NPROCESSORS_ONLN);
+  CHECK(kernel_switches || took < 3.5, "50 spinning barriers of 8 members took %.1f s", took);
+}
+
 static void iterations_that_wait_for_each_other(void) {
   atomic_int arrived;
   atomic_init(&arrived, 0);
@@ -216,6 +292,10 @@ int main(int count, char** arguments) {
       {"pthread_condition_between_members", pthread_condition_between_members, 0},
       {"pipe_between_members", pipe_between_members, 0},
       {"mutex_held_at_a_scheduling_point", mutex_held_at_a_scheduling_point, 0},
+      {"mutex_held_across_a_barrier", mutex_held_across_a_barrier, 0},
+      {"spin_lock_held_across_a_barrier", spin_lock_held_across_a_barrier, 0},
+      {"poll_for_the_root", poll_for_the_root, 0},
+      {"fifty_spinning_barriers", fifty_spinning_barriers, 0},
       {"iterations_that_wait_for_each_other", iterations_that_wait_for_each_other, 0},
       {NULL, NULL, 0},
   };

@@ -1,6 +1,7 @@
 // x86-64: see src/arch/interrupted.h.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <ucontext.h>
 
@@ -8,6 +9,17 @@ namespace weft::arch {
 
 inline std::uintptr_t isa_interrupted_instruction(const ucontext_t& context) {
   return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+}
+
+inline long isa_system_call_to_be_made(const ucontext_t& context) {
+  const auto code = reinterpret_cast<const unsigned char*>(isa_interrupted_instruction(context));
+  const bool calls = code[0] == 0x0f && code[1] == 0x05;
+  return calls ? static_cast<long>(context.uc_mcontext.gregs[REG_RAX]) : -1;
+}
+
+inline bool isa_system_call_was_cut_short(const ucontext_t& context) {
+  const auto code = reinterpret_cast<const unsigned char*>(isa_interrupted_instruction(context));
+  return context.uc_mcontext.gregs[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05;
 }
 
 }  // namespace weft::arch

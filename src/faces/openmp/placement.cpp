@@ -82,7 +82,7 @@ void place_team(Team& team, WorkerCache& cache) {
     if (static_cast<int>(team.level) >= settings.bind_levels) team.icv.bind = master.implicit.icv.bind = policy;
   }
   team.placement = {policy, opener.first, opener.count, opener.place};
-  team.placed = true;
+  team.dispatch = Dispatch::at_places;
 }
 
 }  // namespace

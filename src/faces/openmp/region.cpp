@@ -25,6 +25,7 @@
 #include "base/panic.h"
 #include "core/identities.h"
 #include "core/place_pools.h"
+#include "core/preempt.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
@@ -39,6 +40,10 @@
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
+bool members_keep_klts = false;
+
+void preempt_members(core::Preemption kind) { members_keep_klts = kind == core::Preemption::klt_switch; }
+
 namespace {
 
 // A member other than the master, at the high end of the stack that it runs on.
@@ -176,6 +181,15 @@ void deviated_member_finished(core::Unit* unit) {
     members_done(team, frame->member.number, 1);
 }
 
+[[gnu::noinline]] void mark_unit(const Team& team, core::Unit& unit, const Member& member) {
+  unsigned flags = members_keep_klts ? unsigned{core::UnitFlag::switches_klt} : 0;
+  if (team.dispatch == Dispatch::at_places) {
+    unit.pool.store(core::place_pool(place_of(member).place), std::memory_order_relaxed);
+    flags |= core::UnitFlag::placed;
+  }
+  unit.flags.store(static_cast<std::uint16_t>(flags), std::memory_order_relaxed);
+}
+
 MemberFrame& seat_member_in(void* memory, Team& team, unsigned number, bool helper) {
   auto frame = new (memory) MemberFrame;
   core::WholeUnit& unit = frame->unit;
@@ -191,10 +205,8 @@ MemberFrame& seat_member_in(void* memory, Team& team, unsigned number, bool help
   member.team = &team;
   member.number = number;
   become_member(unit, member);
-  if (team.placed) [[unlikely]] {
-    unit.pool.store(core::place_pool(place_of(member).place), std::memory_order_relaxed);
-    unit.flags.store(core::UnitFlag::placed, std::memory_order_relaxed);
-  }
+  if (team.dispatch != Dispatch::claimed) [[unlikely]]
+    mark_unit(team, unit, member);
   member.task = &member.implicit;
   member.implicit.runner.store(&member, std::memory_order_relaxed);
   member.implicit.icv = team.icv;
@@ -551,7 +563,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
   team->master_unit = worker.current;
   team->seats = nullptr;
-  team->placed = false;
+  team->dispatch = members_keep_klts ? Dispatch::as_units : Dispatch::claimed;
   team->standing = Standing::inner;
   if (outer.standing == Standing::root) team->standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
@@ -576,8 +588,8 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
 
 namespace {
 
-// Each into the pool of its place. A frame serves until its member is done, and nobody looks at it after that: so the
-// team can keep them.
+// Each into the pool of its place, or of the calling worker. A frame serves until its member is done, and nobody looks
+// at it after that: so the team can keep them.
 void push_members(Team& team) {
   if (team.placed_room < team.size) {
     std::free(team.placed_members);
@@ -595,6 +607,10 @@ void push_members(Team& team) {
       unit.stack = ompt::stack_for(team, number);
       unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
     }
+    if (team.dispatch == Dispatch::as_units) {
+      core::start(unit);
+      continue;
+    }
     core::Pool* before = pool;
     pool = unit.pool.load(std::memory_order_relaxed);
     pool->push(&unit);
@@ -610,7 +626,7 @@ void start_members(Team& team) {
   // Published first: a thief that still knows the share from an earlier region can claim a member as soon as it
   // is open, and that member's first task looks whether the share is published (open_pool).
   core::publish(*core::this_worker(), team.share);
-  if (team.placed) [[unlikely]] {
+  if (team.dispatch != Dispatch::claimed) [[unlikely]] {
     push_members(team);
   } else {
     team.share.open(1, team.size);

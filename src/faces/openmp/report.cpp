@@ -3,6 +3,8 @@
 #include <cstdio>
 
 #include "base/panic.h"
+#include "core/klt_switch.h"
+#include "core/preempt.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
 
@@ -43,8 +45,14 @@ void print_report() {
   line("promoted_to_identity", units.promoted_to_identity);
   line("steals", units.steals);
   line("sleeps", units.sleeps);
+  if (core::preemption_settings.kind != core::Preemption::none) {
+    line("preempted_by_time", units.preempted);
+    line("klts_to_switch_to", core::count_klts().made);
+  }
   const core::WatchdogFindings findings = core::watchdog_findings();
   line("interrupted_as_stuck", findings.interrupted);
+  line("stood_in_for_blocked", findings.stood_in);
+  line("moved_off_a_root", findings.moved);
   if (findings.interrupted == 0) return;
   base::warn("report: %-24s %s in %s (%u of the last %u)", "mostly_stuck_in",
              findings.function[0] != '\0' ? findings.function : "a function without a name", findings.library,

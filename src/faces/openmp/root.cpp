@@ -5,6 +5,8 @@
 
 #include "base/panic.h"
 #include "core/identities.h"
+#include "core/preempt.h"
+#include "core/preempt_timer.h"
 #include "core/spinlock.h"
 #include "faces/openmp/affinity_display.h"
 #include "faces/openmp/places.h"
@@ -36,6 +38,7 @@ T* make_aligned(const char* what) {
   cache_of(worker).root = root;
   become_member(worker.root_unit, member);
   if (attends_regions) attend_initial_team(team);
+  if (core::preemption_settings.kind != core::Preemption::none) core::start_ticking();
   return member;
 }
 

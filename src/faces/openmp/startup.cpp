@@ -11,6 +11,7 @@
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
+#include "faces/openmp/team.h"
 #include "faces/openmp/threadprivate.h"
 #include "os/cpus.h"
 
@@ -35,7 +36,8 @@ namespace {
   hooks.forked = forked;
   hooks.take_place = bind_to_place;
   core::configure(config, hooks);
-  core::read_interrupt_environment();
+  core::read_preemption_environment();
+  preempt_members(core::preemption_settings.kind);
   if (!settings.identities) core::identities_enabled = false;
   if (settings.display) display_settings(settings.display_verbose);
 }

@@ -13,6 +13,7 @@
 #include "base/kept_array.h"
 #include "base/layout.h"
 #include "core/pool/share.h"
+#include "core/preempt.h"
 #include "faces/openmp/icv.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/placement.h"
@@ -38,6 +39,13 @@ enum class Standing : std::uint8_t {
   inner,      // opened within one of the last three
 };
 
+/// How members other than the master come to run.
+enum class Dispatch : std::uint8_t {
+  claimed,    // as numbers, by whoever finds them in the team's range
+  as_units,   // each as a unit that is ready from the start: it can be left with the KLT that it runs on
+  at_places,  // the same, each in the pool of its place
+};
+
 struct Team {
   // What a region opens with; written before the share is opened.
   core::Share share;  // first: take() finds the team by it
@@ -60,7 +68,7 @@ struct Team {
   unsigned league_number = 0;  // omp_get_team_num()
   // Only where regions are attended to (placement.h).
   Placement placement;
-  bool placed = false;             // each member runs at its place
+  Dispatch dispatch = Dispatch::claimed;
   void* placed_members = nullptr;  // of the size that is kept: their frames (region.cpp)
   unsigned placed_room = 0;
   void (*displayed_function)(void*) = nullptr;  // of one whose members' affinity is displayed
@@ -105,6 +113,10 @@ struct Pending {
 
 /// Opens a region of `size` members; the calling thread becomes member 0 of it.
 Team& open_region(unsigned size, void (*function)(void*), void* data);
+
+/// WEFT_PREEMPT=klt-switch: members are units that can be left with their KLT. Before the first region.
+extern bool members_keep_klts;
+void preempt_members(core::Preemption kind);
 
 /// As open_region, but holds the members back until start_members(): for combined constructs.
 Team& prepare_region(unsigned size, void (*function)(void*), void* data);

@@ -1,0 +1,41 @@
+// How long what belongs to one team, or to one pool, may pass no scheduling point before the watchdog takes it for
+// stuck.
+//
+// Each group, a number that says which team or pool, has a slice of its own. It is the longest until units of that
+// group have been found stuck a few times in a row; then it is halved again and again, down to the shortest. When they
+// are found stuck no more it doubles. So a team that waits in spinning barriers goes on at speed, and another that
+// computes beside it keeps its long slices.
+//
+// The watchdog alone writes; signal handlers read. There is room for a few groups: those that have no place share the
+// one of nullptr, which is also that of units of which nothing is known. A place is given away when its slice is the
+// longest again, so what is read for a group that is just moving is another group's slice once, and does no harm.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::core {
+
+struct SliceSettings {
+  std::uint64_t longest_ns = 10ULL * 1000 * 1000;
+  std::uint64_t shortest_ns = 100ULL * 1000;
+};
+
+inline constexpr std::uint64_t shortest_slice_ns = 50ULL * 1000;
+inline constexpr std::uint64_t longest_slice_ns = 10ULL * 1000 * 1000 * 1000;
+
+/// From now on; at once for those that there are. Any caller.
+void set_slices(const SliceSettings& settings);
+
+/// Whether a unit of the group that has run for so long has used its slice up. Also from handlers.
+bool slice_is_over(const void* group, std::uint64_t ran_ns);
+
+/// From the watchdog: some unit of the group was stuck.
+void note_stuck(const void* group);
+/// From the watchdog: it was, but what could be done about it had been done.
+void note_waiting(const void* group);
+/// From the watchdog, after each look: changes the slices.
+void adapt_slices(std::uint64_t now_ns);
+/// After how long the watchdog has to look again: the shortest slice that any group has.
+std::uint64_t next_look_ns();
+
+}  // namespace weft::core
