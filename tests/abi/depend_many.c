@@ -101,6 +101,7 @@ static void with_a_lock(int n) {
   omp_lock_t lock;
   omp_init_lock(&lock);
   int sum = 0, link = 0;
+  (void)link; /* only its address matters */
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < n; ++i) {
