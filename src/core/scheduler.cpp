@@ -316,6 +316,8 @@ void run_until_done(const Unit& unit) {
   Worker& worker = *this_worker();
   if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) return;
   Unit& self = *worker.current;
+  const bool was_active = worker.active.load(std::memory_order_relaxed);
+  worker.active.store(true, std::memory_order_relaxed);  // what runs here may get stuck
   {
     SchedulerFrame frame(worker, true);
     worker.current = nullptr;
@@ -328,6 +330,7 @@ void run_until_done(const Unit& unit) {
     worker.until_done = nullptr;
   }
   put_back_what_was_handed_on(worker);
+  worker.active.store(was_active, std::memory_order_relaxed);
   come_back(worker, self);
 }
 
@@ -409,7 +412,10 @@ void suspend() {
   if (unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel)) {
     worker.lends_within.store(scope_of(unit), std::memory_order_relaxed);
     worker.until_ready = &unit;
+    const bool was_active = worker.active.load(std::memory_order_relaxed);
+    worker.active.store(true, std::memory_order_relaxed);  // what runs here may get stuck
     schedule(worker, false);
+    worker.active.store(was_active, std::memory_order_relaxed);
     worker.until_ready = nullptr;
     put_back_what_was_handed_on(worker);
     worker.lends_within.store(nullptr, std::memory_order_relaxed);
