@@ -103,7 +103,7 @@ void Searching::adopt() {
   worker_.searches.store(true, std::memory_order_relaxed);
   began_ = os::now_ns();
   rounds_ = 0;
-  patience_ = spinning_pays() ? runtime.config.spin_ns : 0;
+  patience_ = spinning_pays() ? __atomic_load_n(&runtime.config.spin_ns, __ATOMIC_RELAXED) : 0;  // may be set anew
 }
 
 void Searching::begin() {

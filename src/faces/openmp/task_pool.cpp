@@ -199,20 +199,6 @@ bool has_queued_tasks(const TaskPool& pool) {
   return found;
 }
 
-namespace {
-
-// Whether a worker that sleeps is to be woken for a task that was just offered. Whoever becomes able to run it later
-// is awake then, and so is its worker, which looks before it sleeps: so no task is left lying for good.
-bool is_to_be_told(TaskSeat& seat, const Team& team) {
-  if (team.level == 0) return false;
-  const TaskPool& pool = team.tasks;
-  if (pool.free_waiters.load(std::memory_order_relaxed) != 0 || team.share.left() != 0 || any_vacant(team)) return true;
-  if (pool.bound_waiters.load(std::memory_order_relaxed) == 0) return false;
-  return (++seat.untold & (pool.patience.load(std::memory_order_relaxed) - 1)) == 0;
-}
-
-}  // namespace
-
 void note_look_of_bound(TaskPool& pool, bool in_vain) {
   constexpr unsigned most_patience = 1024;
   const unsigned patience = pool.patience.load(std::memory_order_relaxed);
@@ -229,7 +215,7 @@ void enqueue(Member& member, Task& task) {
     seat.deque.push(&task);
     seat.offered.store(seat.offered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
-  if (is_to_be_told(seat, *member.team)) core::notify(&member.team->share);
+  if (member.team->level != 0) core::notify(&member.team->share);
 }
 
 void enqueue_for_all(Team& team, Task& task) {

@@ -39,7 +39,6 @@ struct TaskSeat {
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
   std::atomic<std::uint64_t> offered{0};  // tasks put into the deque
-  unsigned untold = 0;                    // those that only members who wait for their own tasks could run
 };
 
 /// A unit that sleeps at a task scheduling point. Lies on its stack.
