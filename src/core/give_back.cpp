@@ -1,6 +1,7 @@
 // A worker that is asked to end (Worker::ends) does so when it finds nothing to run (scheduler.cpp). Only while the
-// caller is the only root: then nothing can be published meanwhile that relies on a worker which has been counted and
-// ends. Units of nobody's region may still wait for something, suspended; who makes one ready starts a KLT for it.
+// caller is the only root, and no other can become one (Runtime::entrance): then nothing can be published meanwhile
+// that relies on a worker which has been counted and ends. Units of nobody's region may still wait for something,
+// suspended; who makes one ready starts a KLT for it.
 #include "core/give_back.h"
 
 #include "core/identities.h"
@@ -23,13 +24,14 @@ void release_caches(Worker& worker) {
 }  // namespace
 
 void give_back() {
-  if (runtime.roots.load(std::memory_order_relaxed) == 1) {
-    for_each_worker([](Worker& worker) {
-      if (worker.use.load(std::memory_order_relaxed) != WorkerUse::of_weft) return;
-      end_klt(worker);
-      release_caches(worker);
-    });
-    end_shared_identities();
+  {
+    SpinGuard guard(runtime.entrance);
+    if (runtime.roots.load(std::memory_order_relaxed) == 1) {
+      for_each_worker([](Worker& worker) {
+        if (worker.use.load(std::memory_order_relaxed) == WorkerUse::of_weft) end_klt(worker, release_caches);
+      });
+      end_shared_identities();
+    }
   }
   release_caches(*this_worker());
   StackCache::release_depots();

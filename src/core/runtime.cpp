@@ -231,6 +231,7 @@ void after_fork_in_child() {
   spares_made = 0;
   klt_refused.store(false, std::memory_order_relaxed);
   registry_lock.unlock();
+  runtime.entrance.unlock();
   unused = nullptr;
   forget_identities();
   reset_shared_stacks();
@@ -290,6 +291,7 @@ unsigned configured_workers() {
 
 Worker* try_enter() {
   pthread_once(&started_once, start_once);
+  SpinGuard guard(runtime.entrance);
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
   if (!become_root(*worker)) {
@@ -358,8 +360,9 @@ void ask_to_end_and_wait(Worker& worker) {
 
 }  // namespace
 
-void end_klt(Worker& worker) {
+void end_klt(Worker& worker, void (*release)(Worker&)) {
   ask_to_end_and_wait(worker);
+  release(worker);
   // As before it was started.
   if (worker.spare) {
     worker.spare = false;

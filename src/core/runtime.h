@@ -45,6 +45,7 @@ struct Runtime {
   alignas(base::cache_line) std::atomic<unsigned> slots{0};          // used entries of `worker_at`
   std::atomic<unsigned> started{0};                                  // KLTs of weft's
   std::atomic<int> roots{0};                                         // alive
+  Spinlock entrance;                                                 // held while a thread becomes a root
   std::atomic<bool> main_has_ended{false};  // by pthread_exit: the process lives on with its threads
   std::atomic<unsigned> epoch{0};           // grows in each forked child
   std::atomic<Worker*> worker_at[most_worker_slots];
@@ -73,8 +74,9 @@ unsigned configured_workers();
 /// Starts one more KLT if fewer run than are wanted. False if none was started.
 bool start_another_klt();
 
-/// Ends the KLT of a worker of weft's, once it finds nothing to run. See core/give_back.cpp.
-void end_klt(Worker& worker);
+/// Ends the KLT of a worker of weft's, once it finds nothing to run; `release` is called before others can have its
+/// slot. See core/give_back.cpp.
+void end_klt(Worker& worker, void (*release)(Worker&));
 
 /// A worker of the program's own, on a KLT of its own, with that scheduler; nullptr: none can be had.
 Worker* start_worker(Scheduler* scheduler);
