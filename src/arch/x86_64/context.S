@@ -110,6 +110,25 @@
         jmp     leave_for_good
         .endm
 
+        // rbp stands for this stack while another is in use.
+        .macro SAVE_FRAME
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset rbp, 0
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register rbp
+        .endm
+
+        // Calls rsi(rdx) on the stack that ends at rdi, as a unit: below its top -24 is the return address.
+        .macro CALL_FROM_FRAME
+        leaq    -16(%rdi), %rsp
+        movq    %rdx, %rdi
+        .cfi_remember_state
+        .cfi_undefined rip              // unwinding a unit ends at its entry
+        call    *%rsi
+        .cfi_restore_state
+        .endm
+
         .macro LOAD_REGISTERS
         addq    $8, %rsp
         .cfi_adjust_cfa_offset -8
@@ -337,17 +356,8 @@ END weft_context_call_saved_with
 // void weft_context_start_ss(void* top, void (*entry)(void*), void* argument)
 // On the new stack: top-24 the return address, as with start_roc.
 FUNCTION weft_context_start_ss
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset rbp, 0
-        movq    %rsp, %rbp
-        .cfi_def_cfa_register rbp
-        leaq    -16(%rdi), %rsp
-        movq    %rdx, %rdi
-        .cfi_remember_state
-        .cfi_undefined rip              // unwinding a unit ends at its entry
-        call    *%rsi
-        .cfi_restore_state
+        SAVE_FRAME
+        CALL_FROM_FRAME
         movq    %rbp, %rsp
         popq    %rbp
         .cfi_def_cfa rsp, 8
@@ -358,18 +368,9 @@ END weft_context_start_ss
 // void weft_context_start_ss_with(void* top, void (*entry)(void*), void* argument, weft_fp_control known)
 // The words lie at rbp-8; what is below them on the old stack is free, and near enough to rsp not to be touched.
 FUNCTION weft_context_start_ss_with
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset rbp, 0
-        movq    %rsp, %rbp
-        .cfi_def_cfa_register rbp
+        SAVE_FRAME
         pushq   %rcx
-        leaq    -16(%rdi), %rsp
-        movq    %rdx, %rdi
-        .cfi_remember_state
-        .cfi_undefined rip              // unwinding a unit ends at its entry
-        call    *%rsi
-        .cfi_restore_state
+        CALL_FROM_FRAME
         movq    %rbp, %rsp
         fnstcw  -16(%rsp)
         movzwl  -16(%rsp), %eax
@@ -388,11 +389,7 @@ END weft_context_start_ss_with
 
 // void weft_context_call_on(void* top, void (*entry)(void*), void* argument)
 FUNCTION weft_context_call_on
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset rbp, 0
-        movq    %rsp, %rbp
-        .cfi_def_cfa_register rbp
+        SAVE_FRAME
         movq    %rdi, %rsp
         movq    %rdx, %rdi
         call    *%rsi
