@@ -40,6 +40,7 @@
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
+
 bool members_keep_klts = false;
 
 void preempt_members(core::Preemption kind) { members_keep_klts = kind == core::Preemption::klt_switch; }
@@ -66,6 +67,14 @@ void set_bits(std::atomic<std::uint64_t>* words, unsigned first, unsigned count)
     first += here;
     count -= here;
   }
+}
+
+bool any_vacant(const Team& team) {
+  const unsigned words = team.vacant_words.load(std::memory_order_acquire);
+  const auto vacant = team.vacant.items();
+  for (unsigned word = 0; word < words; ++word)
+    if (vacant[word].load(std::memory_order_relaxed) != 0) return true;
+  return false;
 }
 
 // The number of a vacant seat, now the caller's; 0 (the master's, never vacant) if there is none.
@@ -501,14 +510,6 @@ void keep_own_identity_while_members_run(core::Worker& worker) {
 }
 
 }  // namespace
-
-bool any_vacant(const Team& team) {
-  const unsigned words = team.vacant_words.load(std::memory_order_acquire);
-  const auto vacant = team.vacant.items();
-  for (unsigned word = 0; word < words; ++word)
-    if (vacant[word].load(std::memory_order_relaxed) != 0) return true;
-  return false;
-}
 
 bool hold_open(Team& team) {
   std::uint64_t word = team.pending.load(std::memory_order_relaxed);

@@ -7,7 +7,7 @@
 //
 // What need not be deferred is run as a call where it is created, with its descriptor on the stack: tasks inside of a
 // final one; undeferred ones; those of a team of one member; and those of a member that has made many already that
-// nobody has taken yet (holds_plenty). The first leave nothing behind. The others may, if tasks are deferred below them
+// nobody has taken yet (has_plenty). The first leave nothing behind. The others may, if tasks are deferred below them
 // after all: those with an event, and those below some depth (most_nested), or a chain of nested tasks would be as deep
 // as it is long. When the first of those is created, the descriptors that it comes below move off the stack
 // (leave_stack).
@@ -391,10 +391,6 @@ void end_uncounted(Member& member, Task& task) {
   if (may_leave_children && member.team->level == 0) run_those_put_off(member);
 }
 
-inline bool holds_plenty(const Member& member) {
-  return member.seat != nullptr && member.seat->deque.size() >= settings.plenty_of_tasks * member.team->size;
-}
-
 // A task with a descriptor of its own, that its creator runs before it goes on: nobody waits for it, so it is not
 // counted. It holds its parent only if descendants of its own outlive it.
 inline void end_at_once(Member& member, Task& task) {
@@ -524,7 +520,7 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
 }
 
 [[gnu::always_inline]] inline void submit(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
-  if (depend == nullptr && task.event == nullptr && (!deferrable || holds_plenty(member)) && task.depth <= most_nested)
+  if (depend == nullptr && task.event == nullptr && (!deferrable || has_plenty(member)) && task.depth <= most_nested)
     return run_at_once(member, task);
   submit_counted(member, task, depend, deferrable);
 }
@@ -543,7 +539,7 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
   if (member.task->final_) return run_in_place(member, request, prepare, context, false);
   const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
   if (request.event == nullptr && member.task->depth < most_nested &&
-      (alone || (request.depend == nullptr && (!request.deferrable || holds_plenty(member)))))
+      (alone || (request.depend == nullptr && (!request.deferrable || has_plenty(member)))))
     return run_in_place(member, request, prepare, context, true);
   create_own(member, request, prepare, context);
 }
@@ -663,7 +659,9 @@ void pay_for_tasks(Member& member, std::uint32_t count) {
   count_completed(member, count);
 }
 
-bool has_plenty(const Member& member) { return holds_plenty(member); }
+bool has_plenty(const Member& member) {
+  return member.seat != nullptr && member.seat->deque.size() >= settings.plenty_of_tasks * member.team->size;
+}
 
 void set_priority(Task& task, int priority) { task.priority = allowed_priority(priority); }
 

@@ -199,13 +199,6 @@ bool has_queued_tasks(const TaskPool& pool) {
   return found;
 }
 
-void note_look_of_bound(TaskPool& pool, bool in_vain) {
-  constexpr unsigned most_patience = 1024;
-  const unsigned patience = pool.patience.load(std::memory_order_relaxed);
-  const unsigned next = !in_vain ? 1 : patience < most_patience ? 2 * patience : patience;
-  if (next != patience) pool.patience.store(next, std::memory_order_relaxed);
-}
-
 void enqueue(Member& member, Task& task) {
   TaskSeat& seat = seat_of(member);
   TaskPool& pool = member.team->tasks;

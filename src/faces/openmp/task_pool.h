@@ -72,9 +72,6 @@ struct TaskPool {
   std::atomic<unsigned> free_waiters{0};     // those that may run any task
   std::atomic<unsigned> bound_waiters{0};    // those that may run only some
   std::atomic<std::uint64_t> bound_seen{0};  // not more than any of those has seen
-  /// A power of two: of so many tasks that only those could run, a sleeping worker is woken for one. It grows while
-  /// they are woken in vain.
-  std::atomic<unsigned> patience{1};
   /// Tasks that were completed by others than members. Changes under the lock, and one that would sleep looks again if
   /// it has changed since its last look.
   std::atomic<std::uint64_t> completed_elsewhere{0};
@@ -97,9 +94,6 @@ void open_pool(Team& team);
 
 /// The region is over: the counts start again from 0, for a next region of another size.
 void close_pool(TaskPool& pool);
-
-/// A member that may run only some tasks goes to sleep: again, having found none.
-void note_look_of_bound(TaskPool& pool, bool in_vain);
 
 /// Frees what the pool owns; nobody uses it any more.
 void free_pool(TaskPool& pool);

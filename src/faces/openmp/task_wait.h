@@ -46,7 +46,6 @@ void wait_for(Member& member, Condition& condition) {
   TaskSearch search = begin_search(member, condition.only_below());
   bool last_look = false;  // the member has looked once more since it made up its mind to sleep
   std::uint64_t offered = 0;
-  bool in_vain = false;  // it has slept, and run no task since
   while (!condition.over()) {
     const std::uint64_t elsewhere = pool.completed_elsewhere.load(std::memory_order_acquire);
     if (pool.used.load(std::memory_order_acquire)) {
@@ -54,7 +53,6 @@ void wait_for(Member& member, Condition& condition) {
         run_found(member, *task, search);
         round = 0;
         last_look = false;
-        in_vain = false;
         continue;
       }
       if (condition.try_to_end()) continue;
@@ -90,8 +88,6 @@ void wait_for(Member& member, Condition& condition) {
       continue;
     }
     pool.lock.unlock();
-    if (bound) note_look_of_bound(pool, in_vain);
-    in_vain = true;
     core::suspend();
     if constexpr (Condition::arms) {
       core::SpinGuard guard(pool.lock);

@@ -139,9 +139,6 @@ unsigned resolve_size(Member& member, unsigned requested, unsigned useful);
 
 void team_barrier(Member& member);
 
-/// Whether a member is done whose seat another worker could take, to run tasks.
-bool any_vacant(const Team& team);
-
 /// For one who is no member: as long as a task of the team is pending, holds it open until let_close(). False: the team
 /// has no tasks (any more).
 bool hold_open(Team& team);
