@@ -27,6 +27,7 @@
 #include "core/own_scheduler.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
+#include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/barrier.h"
 #include "os/control.h"
@@ -127,7 +128,7 @@ void rest_while_off(Worker& worker) {
   if (!is_switched_off(worker) || worker.ends.load(std::memory_order_relaxed)) wake_switched_off(worker);
   while (worker.parked.load(std::memory_order_acquire) == Parked::switched_off)
     os::futex_wait(worker.parked, Parked::switched_off);
-  worker.active.store(true, std::memory_order_relaxed);
+  become_active(worker);
   tick_again(worker);
 }
 

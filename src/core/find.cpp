@@ -78,11 +78,11 @@ Unit* take_oldest(Worker& worker) {
   return is_for(worker, *oldest) ? oldest : nullptr;
 }
 
-// Some unit of the worker's deque, so that none waits for ever. The oldest one will do where only units that have
-// become ready lie there; but those that yield are put at the old end (scheduler.cpp, yield).
-Unit* take_any(Worker& worker) {
+// A unit of the worker's deque, another one each time, so that none waits for ever. The oldest one would do where only
+// units that have become ready lie there; but those that yield are put at the old end (scheduler.cpp, yield).
+Unit* take_another(Worker& worker) {
   if (!worker.privacy.enter()) return worker.deque.steal();
-  Unit* unit = worker.deque.pop_any_alone(next_random(worker));
+  Unit* unit = worker.deque.pop_any_alone(worker.fair_turns / 2);
   worker.privacy.leave();
   return unit;
 }
@@ -99,9 +99,9 @@ Unit* next_in_turn(Worker& worker) {
   const std::uint64_t now = os::now_ns();
   if (now - worker.last_turn < interval_ns) return nullptr;
   worker.last_turn = now;
-  worker.turn_of_inbox = !worker.turn_of_inbox;
-  Unit* unit = worker.turn_of_inbox ? take_oldest(worker) : take_any(worker);
-  if (unit == nullptr) unit = worker.turn_of_inbox ? take_any(worker) : take_oldest(worker);
+  const bool turn_of_inbox = ++worker.fair_turns % 2 != 0;
+  Unit* unit = turn_of_inbox ? take_oldest(worker) : take_another(worker);
+  if (unit == nullptr) unit = turn_of_inbox ? take_another(worker) : take_oldest(worker);
   return unit;
 }
 

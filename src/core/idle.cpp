@@ -103,7 +103,7 @@ void Searching::adopt() {
   worker_.searches.store(true, std::memory_order_relaxed);
   began_ = os::now_ns();
   rounds_ = 0;
-  patience_ = spinning_pays() ? __atomic_load_n(&runtime.config.spin_ns, __ATOMIC_RELAXED) : 0;  // may be set anew
+  patience_ = spinning_pays() ? runtime.spin_ns.load(std::memory_order_relaxed) : 0;
 }
 
 void Searching::begin() {
@@ -166,7 +166,7 @@ void Searching::sleep() {
     if (parked == Parked::for_work_within && any_work()) notify_slow(nullptr);  // for others: they may need this CPU
     while (worker.parked.load(std::memory_order_acquire) == parked) os::futex_wait(worker.parked, parked);
   }
-  worker.active.store(was_active, std::memory_order_relaxed);
+  if (was_active) become_active(worker);
   tick_again(worker);
   adopt();
 }
@@ -183,11 +183,13 @@ void rest(Worker& worker) {
   if (is_wanted || worker.ends.load(std::memory_order_relaxed)) wake_spare(worker);
   while (worker.parked.load(std::memory_order_acquire) == Parked::spare_rests)
     os::futex_wait(worker.parked, Parked::spare_rests);
-  worker.active.store(true, std::memory_order_relaxed);
+  become_active(worker);
   tick_again(worker);
 }
 
 bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < active_workers() + blocked; }
+
+bool some_awake() { return find_worker(is_awake) != nullptr; }
 
 bool some_unbound_awake() {
   bool some = false;

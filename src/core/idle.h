@@ -50,7 +50,10 @@ void rest(Worker& worker);
 /// Whether there are fewer workers awake than there should be, if so many sleep in the kernel.
 bool fewer_awake_than_wanted(unsigned blocked);
 
-/// Whether some worker is awake that may run anything.
+/// Whether some worker is awake: in use, if only by a call that sleeps in the kernel.
+bool some_awake();
+
+/// The same of one that may run anything.
 bool some_unbound_awake();
 
 /// Whether more workers are awake than there should be, so that a spare had better rest.

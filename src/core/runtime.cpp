@@ -190,7 +190,7 @@ void* carry_worker(void* argument) {
   native->thread_pointer = arch::thread_pointer();
   worker->installed = native;
   worker->klt.store(os::klt_id(), std::memory_order_relaxed);
-  worker->active.store(true, std::memory_order_relaxed);
+  become_active(*worker);
   arch::set_thread_word(worker);
   os::provide_signal_stack();
   if (worker->life.load(std::memory_order_relaxed) == 1) {
@@ -280,6 +280,7 @@ void start_once() {
 
 void configure(const Config& config, const Hooks& hooks) {
   runtime.config = config;
+  runtime.spin_ns.store(config.spin_ns, std::memory_order_relaxed);
   runtime.hooks = hooks;
 }
 

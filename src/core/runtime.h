@@ -33,6 +33,7 @@ inline constexpr unsigned most_worker_slots = 1U << 15U;  // with the roots
 
 struct Runtime {
   Config config;
+  std::atomic<std::uint64_t> spin_ns{Config{}.spin_ns};  // Config::spin_ns, until somebody changes it
   Hooks hooks;
   unsigned cpus = 1;
   unsigned workers = 1;             // asked for, the root's included

@@ -23,6 +23,7 @@
 #include "core/pool/pool.h"
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"
+#include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/futex.h"
 
@@ -118,6 +119,12 @@ void run_custom_scheduler(Worker& worker) {
   worker.current = nullptr;
 }
 
+// Units that yield in turn here must not keep the worker from what others offer, or have left behind (rest()). But the
+// one that a unit has yielded to comes next.
+bool is_time_to_look_around(Worker& worker) {
+  return worker.direct_switches++ % most_direct_switches == 0 && worker.handed_on == nullptr;
+}
+
 // Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
 void schedule(Worker& worker, bool counted_as_searcher) {
   SchedulerFrame frame(worker, true);
@@ -145,7 +152,8 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       const Event event = run(worker, *unit);
       // A unit that yields waits for something: before it comes again, or now and then at least, what others offer.
       if (event != Event::yielded) continue;
-      if (!worker.deque.looks_empty() && worker.direct_switches % most_direct_switches != 0) continue;
+      const bool more = !worker.deque.looks_empty() || worker.handed_on != nullptr;
+      if (more && !is_time_to_look_around(worker)) continue;
       if (Found found = search_elsewhere(worker)) run_found(worker, found);
       continue;
     }
@@ -310,27 +318,45 @@ void come_back(Worker& worker, Unit& root) {
   take_place(worker, root);
 }
 
+// A root's worker, while the root waits and others run there.
+class InUse {
+ public:
+  explicit InUse(Worker& worker) : worker_(worker), before_(worker.active.load(std::memory_order_relaxed)) {
+    if (!before_) become_active(worker);
+  }
+  ~InUse() { worker_.active.store(before_, std::memory_order_relaxed); }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+
+ private:
+  Worker& worker_;
+  const bool before_;
+};
+
+// Until the unit is done, or schedule() had better go on.
+void run_what_is_at_hand(Worker& worker, const Unit& awaited) {
+  while (!is_done(awaited)) {
+    Unit* next = next_ready(worker);
+    if (next == nullptr) return;
+    if (run(worker, *next) == Event::yielded && is_time_to_look_around(worker)) return;
+  }
+}
+
 }  // namespace
 
 void run_until_done(const Unit& unit) {
   Worker& worker = *this_worker();
   if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) return;
   Unit& self = *worker.current;
-  const bool was_active = worker.active.load(std::memory_order_relaxed);
-  worker.active.store(true, std::memory_order_relaxed);  // what runs here may get stuck
+  const InUse in_use(worker);
   {
     SchedulerFrame frame(worker, true);
     worker.current = nullptr;
     worker.until_done = &unit;
-    while (!is_done(unit)) {
-      Unit* next = next_ready(worker);
-      if (next == nullptr) break;
-      run(worker, *next);
-    }
+    run_what_is_at_hand(worker, unit);
     worker.until_done = nullptr;
   }
   put_back_what_was_handed_on(worker);
-  worker.active.store(was_active, std::memory_order_relaxed);
   come_back(worker, self);
 }
 
@@ -339,11 +365,7 @@ void run_until_done(const Unit& unit) {
     SchedulerFrame frame(worker, loops);
     worker.current = nullptr;
     run(worker, first);
-    while (until_done != nullptr && !is_done(*until_done)) {
-      Unit* next = next_ready(worker);
-      if (next == nullptr) break;
-      run(worker, *next);
-    }
+    if (until_done != nullptr) run_what_is_at_hand(worker, *until_done);
   }
   if (loops && until_done == nullptr && !is_over(worker)) schedule(worker, false);
 }
@@ -412,10 +434,8 @@ void suspend() {
   if (unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel)) {
     worker.lends_within.store(scope_of(unit), std::memory_order_relaxed);
     worker.until_ready = &unit;
-    const bool was_active = worker.active.load(std::memory_order_relaxed);
-    worker.active.store(true, std::memory_order_relaxed);  // what runs here may get stuck
+    const InUse in_use(worker);
     schedule(worker, false);
-    worker.active.store(was_active, std::memory_order_relaxed);
     worker.until_ready = nullptr;
     put_back_what_was_handed_on(worker);
     worker.lends_within.store(nullptr, std::memory_order_relaxed);
@@ -639,11 +659,13 @@ void start(Unit& unit) {
 
 void schedule_worker(Worker& worker) {
   schedule(worker, true);
-  while (is_switched_off(worker) && !worker.ends.load(std::memory_order_acquire)) {
-    put_back_what_was_handed_on(worker);
+  put_back_what_was_handed_on(worker);
+  // It was switched off, and may be on again by now.
+  while (!worker.ends.load(std::memory_order_acquire)) {
     notify();  // what is left here, others take
     rest_while_off(worker);
     schedule(worker, false);
+    put_back_what_was_handed_on(worker);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/slices.h"
 #include "core/technique/start.h"
 #include "core/workers.h"
+#include "os/barrier.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
@@ -152,10 +153,8 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   return interrupt(worker, before, klt, ran_ns);
 }
 
-// Whether some worker is in use.
-bool look(std::uint64_t now) {
+void look(std::uint64_t now) {
   const bool waiting = units_wait();
-  bool any_active = false;
   for_each_worker([&](Worker& worker) {
     if (worker.index >= most_watched) return;
     Seen& before = seen[worker.index];
@@ -163,7 +162,6 @@ bool look(std::uint64_t now) {
       before.blocked = false;
       return;
     }
-    any_active = true;
     const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
     if (points != before.points) {
       // The unit that it was made to run does so since then.
@@ -191,7 +189,6 @@ bool look(std::uint64_t now) {
     before.since = now;
   });
   blocked_seen.store(count_blocked(), std::memory_order_relaxed);
-  return any_active;
 }
 
 std::atomic<std::uint32_t> hurry{0};
@@ -226,15 +223,18 @@ void* watch_workers(void*) {
     make_what_is_wanted();
     const bool ticks = tick_where_wanted();
     const std::uint64_t now = os::now_ns();
-    const bool any_active = look(now) || ticks;
+    look(now);
     adapt_slices(now);
     if (program_has_ended()) std::exit(EXIT_SUCCESS);
-    idle_looks = any_active ? 0 : idle_looks + 1;
+    idle_looks = ticks || some_awake() ? 0 : idle_looks + 1;
     if (idle_looks < looks_before_rest || runtime.main_has_ended.load(std::memory_order_relaxed)) continue;
     idle_looks = 0;
     state.store(resting, std::memory_order_relaxed);
     watchdog_rests.store(true, std::memory_order_release);
+    os::heavy_fence();  // who has become active and has not seen that is seen here
+    if (some_awake()) watch_again();
     while (state.load(std::memory_order_acquire) == resting) os::futex_wait(state, resting);
+    watchdog_rests.store(false, std::memory_order_relaxed);
   }
 }
 
@@ -298,6 +298,10 @@ void hurry_watchdog() {
   }
   hurry.store(1, std::memory_order_relaxed);
   os::futex_wake(hurry, 1);
+}
+
+void watch_again() {
+  if (state.load(std::memory_order_relaxed) == resting) wake_watchdog();
 }
 
 void wake_watchdog() {

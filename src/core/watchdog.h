@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "core/worker.h"
+#include "os/barrier.h"
 
 namespace weft::core {
 
@@ -31,6 +32,14 @@ void wake_watchdog();
 inline void watch() {
   if (watchdog_rests.load(std::memory_order_relaxed)) [[unlikely]]
     wake_watchdog();
+}
+
+/// The worker runs from here on what may get stuck: goes on with the watchdog, if that has been at work before.
+void watch_again();
+inline void become_active(Worker& worker) {
+  worker.active.store(true, std::memory_order_relaxed);
+  os::light_fence();
+  if (watchdog_rests.load(std::memory_order_relaxed)) watch_again();
 }
 
 /// From the same handler: this instruction was interrupted, in code of the program's.

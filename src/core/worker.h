@@ -88,23 +88,22 @@ struct alignas(base::cache_line) Worker {
   Counters counters;
   Appetite appetite;
   base::Relaxed<const Unit*> until_ready{nullptr};  // its scheduler stops when this is ready: a root
-
-  const Unit* until_done = nullptr;  // or when this is done
-  Unit* handed_on = nullptr;         // taken out of a pool, and to be run next
-  Unit* first_of_row = nullptr;      // of one that begins (technique/in_a_row.cpp)
-  Unit* left = nullptr;              // while a unit switches to another: the one that was left,
-  std::intptr_t left_by = 0;         // and the event; for the other to settle
-  Spinlock* parked_under = nullptr;  // what a unit that parks holds until it is off its stack
-  void* root_extras = nullptr;       // of a root: its unit-local values
-  unsigned in_hand = 0;              // units that a loop on this KLT has claimed and not started yet
-  const Worker* seen_at = nullptr;   // in its last search: who had a single unit,
-  std::uint64_t seen_points = 0;     // and at which of its scheduling points
-  unsigned units_left = 0;           // how often it has left one
-  unsigned turns = 0;                // units that a scheduler with several pools has chosen
-  unsigned direct_switches = 0;      // of units to units
-  std::uint64_t turn_points = 0;     // at which of its scheduling points it last looked whether it is
-  std::uint64_t last_turn = 0;       // when the oldest of them was last preferred
-  bool turn_of_inbox = false;
+  const Unit* until_done = nullptr;                 // or when this is done
+  Unit* handed_on = nullptr;                        // taken out of a pool, and to be run next
+  Unit* first_of_row = nullptr;                     // of one that begins (technique/in_a_row.cpp)
+  Unit* left = nullptr;                             // while a unit switches to another: the one that was left,
+  std::intptr_t left_by = 0;                        // and the event; for the other to settle
+  Spinlock* parked_under = nullptr;                 // what a unit that parks holds until it is off its stack
+  void* root_extras = nullptr;                      // of a root: its unit-local values
+  unsigned in_hand = 0;                             // units that a loop on this KLT has claimed and not started yet
+  const Worker* seen_at = nullptr;                  // in its last search: who had a single unit,
+  std::uint64_t seen_points = 0;                    // and at which of its scheduling points
+  unsigned units_left = 0;                          // how often it has left one
+  unsigned turns = 0;                               // units that a scheduler with several pools has chosen
+  unsigned direct_switches = 0;                     // of units to units
+  std::uint64_t turn_points = 0;                    // at which of its scheduling points it last looked whether it is
+  std::uint64_t last_turn = 0;                      // when the oldest of them was last preferred
+  std::uint32_t fair_turns = 0;                     // how often something else than the newest was
   unsigned index = 0;
   std::uint32_t random = 1;
   void* signal_stack = nullptr;   // of a root that had none
@@ -141,11 +140,10 @@ struct alignas(base::cache_line) Worker {
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
   std::atomic<WorkerUse> use{WorkerUse::none};
   std::atomic<std::uint16_t> rank{0};  // of those that can be switched off (core/active.h); 0: it cannot
-
-  std::atomic<bool> searches{false};  // for work, or has been told of some
-  bool spare = false;                 // stands in for workers whose KLT sleeps in the kernel; rests otherwise
-  std::atomic<int> cpu{-1};           // that its KLT is bound to; -1: none
-  std::atomic<bool> active{false};    // a root inside weft, or a KLT of weft's that is awake
+  std::atomic<bool> searches{false};   // for work, or has been told of some
+  bool spare = false;                  // stands in for workers whose KLT sleeps in the kernel; rests otherwise
+  std::atomic<int> cpu{-1};            // that its KLT is bound to; -1: none
+  std::atomic<bool> active{false};     // a root inside weft, or a KLT of weft's that is awake
   alignas(base::cache_line) std::atomic<std::uint32_t> parked{Parked::awake};
   /// Of a root that waits: its KLT may run only what lies within it; nullptr: anything.
   std::atomic<const Share*> lends_within{nullptr};

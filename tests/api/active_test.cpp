@@ -144,6 +144,22 @@ TEST_F(ActiveTest, ChangedAllTheTime) {
   EXPECT_EQ(workers_used(100), 1U);
 }
 
+// A worker that is on again before it has gone to sleep must not be lost.
+TEST_F(ActiveTest, OffAndOnAtOnce) {
+  const unsigned workers = weft_worker_count();
+  meet(workers);
+  std::atomic<bool> over{false};
+  std::thread changes([&] {
+    for (unsigned round = 0; !over; ++round) EXPECT_EQ(weft_workers_set_active(round % 2 == 0 ? 1 : workers), WEFT_OK);
+    EXPECT_EQ(weft_workers_set_active(workers), WEFT_OK);
+  });
+  std::atomic<unsigned> leaves{0};
+  for (unsigned round = 0; round < scaled(30); ++round) count_tree(leaves, 9);
+  over = true;
+  changes.join();
+  meet(workers);
+}
+
 TEST_F(ActiveTest, PackingsFollow) {
   weft_pool* pools[4];
   weft_scheduler* schedulers[4];

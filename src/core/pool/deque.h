@@ -162,13 +162,14 @@ class Deque {
     return true;
   }
 
-  /// For an owner whose deque nobody else touches: some element, chosen by a random number; the oldest fills its place.
-  T* pop_any_alone(std::uint32_t random) {
+  /// For an owner whose deque nobody else touches: the element that a number, of any size, stands for; the oldest
+  /// fills its place.
+  T* pop_any_alone(std::uint32_t number) {
     const std::int64_t top = top_.load(std::memory_order_relaxed);
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     if (top >= bottom) return nullptr;
     Array* array = array_.load(std::memory_order_relaxed);
-    auto& slot = array->slot(top + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(bottom - top)));
+    auto& slot = array->slot(top + static_cast<std::int64_t>(number % static_cast<std::uint64_t>(bottom - top)));
     T* element = slot.load(std::memory_order_relaxed);
     slot.store(array->slot(top).load(std::memory_order_relaxed), std::memory_order_relaxed);
     top_.store(top + 1, std::memory_order_relaxed);

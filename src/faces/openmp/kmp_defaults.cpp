@@ -23,9 +23,7 @@ core::Mutex mutex;  // one thread at a time sets settings
 
 bool any_region_yet() { return core::runtime.roots.load(std::memory_order_relaxed) != 0; }
 
-void set_spin(std::uint64_t nanoseconds) {
-  __atomic_store_n(&core::runtime.config.spin_ns, nanoseconds, __ATOMIC_RELAXED);
-}
+void set_spin(std::uint64_t nanoseconds) { core::runtime.spin_ns.store(nanoseconds, std::memory_order_relaxed); }
 
 /// Without the blanks around it; ends where the next character is overwritten.
 char* trim(char* begin, char* end) {
@@ -86,7 +84,7 @@ void set_block_time(int milliseconds) {
   set_spin(static_cast<std::uint64_t>(milliseconds < 0 ? 0 : milliseconds) * ns_per_ms);
 }
 int get_block_time() {
-  const std::uint64_t spin = core::runtime.config.spin_ns;
+  const std::uint64_t spin = core::runtime.spin_ns.load(std::memory_order_relaxed);
   if (spin == endless_spin_ns) return INT_MAX;
   const std::uint64_t milliseconds = spin / ns_per_ms;
   return milliseconds > INT_MAX ? INT_MAX : static_cast<int>(milliseconds);
