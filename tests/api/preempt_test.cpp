@@ -389,7 +389,7 @@ TEST_P(Preempt, SystemCallsGoOn) {
   std::atomic<bool> over{false};
   std::atomic<unsigned> written{0};
   Jobs jobs;
-  constexpr unsigned bytes = 20000;  // as many as a pipe holds
+  constexpr unsigned bytes = 4000;  // fewer than a pipe holds
   // Code that sleeps in the kernel is left by KLT-switching only.
   const bool may_sleep = GetParam() == WEFT_PREEMPT_KLT_SWITCH;
   jobs.start(preemptive(), [&] {
