@@ -1,4 +1,4 @@
-"""OMPT: ompt_test.py events PROGRAM TOOL | settings PROGRAM TOOL | archer RACE CLEAN ARCHER."""
+"""OMPT: ompt_test.py events PROGRAM TOOL | settings PROGRAM TOOL | teams GCC CLANG TOOL | archer RACE CLEAN ARCHER."""
 
 import os
 import re
@@ -83,6 +83,18 @@ def settings(program: str, tool: str) -> None:
     )
 
 
+def teams(by_gcc: str, by_clang: str, tool: str) -> None:
+    """LLVM's runtime opens a region of its own in each team, and its tools know that."""
+    for program, regions, members in ((by_gcc, 4, 10), (by_clang, 7, 13)):
+        counted = rf"^witness: threads \d+ regions {regions} members {members} tasks 6 pairs 0 cancels 0\n$"
+        for workers in ("1", "2", "8", "64"):
+            expect(
+                f"{workers} workers", run(program, OMP_TOOL_LIBRARIES=tool, WEFT_NUM_WORKERS=workers), r"^$", counted
+            )
+        expect("no tool", run(program, OMP_TOOL_LIBRARIES="/no/such.so"), r"^$", r"^weft: OMP_TOOL_LIBRARIES: ")
+        expect("refuses", run(program, WITNESS_REFUSES="1", OMP_TOOL_LIBRARIES=tool), r"^$", r"^$")
+
+
 def archer(race: str, clean: str, library: str) -> None:
     options = {"OMP_TOOL_LIBRARIES": library, "TSAN_OPTIONS": "ignore_noninstrumented_modules=1"}
     for workers in ("1", "2", "8"):
@@ -93,5 +105,5 @@ def archer(race: str, clean: str, library: str) -> None:
     expect("places, clean", run(clean, OMP_PLACES="threads", **options), r"^fine\n$", r"^$")
 
 
-CASES = {"events": events, "settings": settings, "archer": archer}
+CASES = {"events": events, "settings": settings, "teams": teams, "archer": archer}
 CASES[sys.argv[1]](*sys.argv[2:])

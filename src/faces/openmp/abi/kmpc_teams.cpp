@@ -10,6 +10,8 @@ namespace {
 
 unsigned positive(std::int32_t value) { return value > 0 ? static_cast<unsigned>(value) : 0; }
 
+void call_in_region(void* outlined) { ompt::call_in_region_of_its_own(call_outlined, outlined); }
+
 }  // namespace
 }  // namespace weft::openmp
 
@@ -33,7 +35,7 @@ WEFT_EXPORT void __kmpc_fork_teams(Ident*, std::int32_t count, Microtask functio
   member.pushed.league = {};
   if (ompt::watched) [[unlikely]] {
     const ompt::RegionCall call(WEFT_CALLER, request.most, ompt::invoked_by_runtime | ompt::parallel_league);
-    return run_league(request, call_outlined, &outlined);
+    return run_league(request, call_in_region, &outlined);
   }
   run_league(request, call_outlined, &outlined);
 }

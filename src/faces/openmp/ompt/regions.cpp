@@ -199,6 +199,29 @@ void seat_is_taken(Member& member) {
   set_exit_frame(task, nullptr);
 }
 
+void call_in_region_of_its_own(void (*function)(void*), void* argument) {
+  if (!watched) return function(argument);
+  Member& member = this_member();
+  Team& team = *member.team;
+  Region& league = *team.watched;
+  ImplicitRecord& initial = *record_of(member.implicit)->implicit;
+  Region& region = *make_region({league.code}, 1);
+  take_threads(region, team, *initial.thread);
+  const auto requested = static_cast<unsigned>(icv_of(member).nthreads);
+  initial.frame.enter.pointer = __builtin_frame_address(0);
+  parallel_begin(&initial.data, &initial.frame, &region.data, requested, region.flags, region.code);
+  team.watched = &region;
+  ImplicitRecord& task = seat(region, member);
+  tell_begin(region, task);
+  call_body(function, argument);
+  end_member(member, region, task, region.code);
+  team.watched = &league;
+  member.implicit.notes.record = &initial;
+  initial.frame.enter.pointer = nullptr;
+  parallel_end(&region.data, &initial.data, region.flags, region.code);
+  free_region(region);
+}
+
 void keep_frame_of_opener(void* frame) {
   const Member& master = this_member();
   if (!watched) return;

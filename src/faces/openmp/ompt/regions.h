@@ -39,6 +39,10 @@ class RegionCall {
 /// Calls the part of the calling member in its region.
 void call_body(void (*function)(void*), void* argument);
 
+/// The same for the initial thread of a team of a league, as LLVM's runtime does it: in a region of one thread, which
+/// the runtime opens between the league and the regions of the team. Its tools expect that.
+void call_in_region_of_its_own(void (*function)(void*), void* argument);
+
 /// The task that opened the region stays in the runtime's frame, until the region is closed.
 void keep_frame_of_opener(void* frame);
 
