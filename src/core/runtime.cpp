@@ -193,6 +193,7 @@ void* carry_worker(void* argument) {
   become_active(*worker);
   arch::set_thread_word(worker);
   os::provide_signal_stack();
+  if (runtime.hooks.klt_starts != nullptr) runtime.hooks.klt_starts(*worker);
   if (worker->life.load(std::memory_order_relaxed) == 1) {
     worker->life.store(2, std::memory_order_release);
     os::futex_wake(worker->life, 1);

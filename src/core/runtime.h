@@ -26,6 +26,8 @@ struct Hooks {
   void (*forked)(Worker& self, const Worker& before) = nullptr;
   /// A placed unit goes on on the calling KLT: binds that to the place. There are places.
   void (*take_place)(Worker& worker, Unit& unit) = nullptr;
+  /// The calling KLT, which another one of the process has started, begins to carry the worker, of weft's.
+  void (*klt_starts)(Worker& worker) = nullptr;
 };
 
 inline constexpr unsigned most_workers = 1024;            // that a user can ask for

@@ -12,6 +12,9 @@ struct CpuSet {
 
   static bool in_range(long cpu) { return cpu >= 0 && cpu < most; }
   void add(int cpu) { words[cpu / bits] |= std::uint64_t{1} << (cpu % bits); }
+  void add(const CpuSet& other) {
+    for (int word = 0; word < most / bits; ++word) words[word] |= other.words[word];
+  }
   void remove(int cpu) { words[cpu / bits] &= ~(std::uint64_t{1} << (cpu % bits)); }
   bool has(int cpu) const { return (words[cpu / bits] >> (cpu % bits) & 1) != 0; }
   bool operator==(const CpuSet&) const = default;

@@ -29,6 +29,7 @@ DEFAULTS = {
     "large": "1",
 }
 BIG_STACK = str(30 << 20)
+NESTING_BY_LIST = {"nested": "1", "max_active_levels": "255", "sizes": "2,2,2,2"}
 
 # name: (environment, what differs from DEFAULTS)
 GOOD = {
@@ -118,6 +119,17 @@ GOOD_ON_WEFT = {
     "device-mandatory": ({"OMP_TARGET_OFFLOAD": "mandatory"}, {"default_device": "-4"}),
     "device-mandatory-1": ({"OMP_TARGET_OFFLOAD": "mandatory", "OMP_DEFAULT_DEVICE": "1"}, {"default_device": "1"}),
     "weft-workers": ({"WEFT_NUM_WORKERS": "5"}, {}),
+    "bind-unset": ({"OMP_PROC_BIND": "unset"}, {}),
+    "bind-unset-places": ({"OMP_PROC_BIND": " UNSET ", "OMP_PLACES": "{0}"}, {"places": "1"}),
+    "bind-all-unset": ({"OMP_PROC_BIND": "unset,unset"}, {**NESTING_BY_LIST}),
+    "bind-spread-unset": (
+        {"OMP_PROC_BIND": "spread,unset", "OMP_PLACES": "{0}"},
+        {"proc_bind": "4", "places": "1", **NESTING_BY_LIST},
+    ),
+    "bind-unset-close": (
+        {"OMP_PROC_BIND": "\tUnset , CLOSE,unset", "OMP_PLACES": "{0}"},
+        {"places": "1", **NESTING_BY_LIST},
+    ),
 }
 
 # Values that make no sense: one line that names variable, value and what was expected; otherwise as if unset.
@@ -148,7 +160,18 @@ BAD = {
         "omp_default_mem_space:colour=red",
         "omp_default_mem_space:pinned=true,",
     ],
-    "OMP_PROC_BIND": ["maybe", "true,close", "close,", "false,spread", ""],
+    "OMP_PROC_BIND": [
+        "maybe",
+        "true,close",
+        "close,",
+        "false,spread",
+        "",
+        "unset,",
+        "unset,true",
+        "true,unset",
+        "unset close",
+        "unsettled",
+    ],
     "OMP_PLACES": [
         "bad",
         "",
@@ -210,6 +233,19 @@ DISPLAYED = {
     "display-spin-infinite": {"OMP_DISPLAY_ENV": "verbose", "GOMP_SPINCOUNT": "infinite"},
     "display-cpus": {"OMP_DISPLAY_ENV": "verbose", "GOMP_CPU_AFFINITY": "0"},
     "display-false": {"OMP_DISPLAY_ENV": "false"},
+}
+
+
+# What the stock runtime does not know.
+DISPLAYED_ON_WEFT = {
+    "display-unset": (
+        {"OMP_DISPLAY_ENV": "true", "OMP_PROC_BIND": "spread,unset", "OMP_PLACES": "{0}"},
+        {"OMP_PROC_BIND": "SPREAD,UNSET", "OMP_PLACES": "{0}"},
+    ),
+    "display-unset-alone": (
+        {"OMP_DISPLAY_ENV": "true", "OMP_PROC_BIND": "unset"},
+        {"OMP_PROC_BIND": "UNSET", "OMP_PLACES": ""},
+    ),
 }
 
 
@@ -310,6 +346,14 @@ def check_display(probe, settings):
             fail(f"{name} = '{dict(shown)[name]}', stock '{value}'")
 
 
+def check_display_on_weft(probe, settings, expected):
+    _, _, errors = run(probe, settings)
+    shown = dict(display(errors))
+    for name, value in expected.items():
+        if shown[name] != value:
+            fail(f"{name} = '{shown[name]}', expected '{value}'")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--list", action="store_true")
@@ -319,7 +363,7 @@ def main():
     if arguments.list:
         for name in GOOD:
             print(f"{name} stock")
-        for name in [*GOOD_ON_WEFT, *DISPLAYED, *NOT_USED, *(case[0] for case in bad_cases())]:
+        for name in [*GOOD_ON_WEFT, *DISPLAYED, *DISPLAYED_ON_WEFT, *NOT_USED, *(case[0] for case in bad_cases())]:
             print(f"{name} weft")
         return
     case, probe = arguments.case, arguments.probe
@@ -330,6 +374,8 @@ def main():
         check_good(probe, *GOOD_ON_WEFT[case])
     elif case in DISPLAYED:
         check_display(probe, DISPLAYED[case])
+    elif case in DISPLAYED_ON_WEFT:
+        check_display_on_weft(probe, *DISPLAYED_ON_WEFT[case])
     elif case in NOT_USED:
         check_not_used(probe, case)
     elif case in bad:

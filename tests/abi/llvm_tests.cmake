@@ -65,6 +65,14 @@ if(abi_has_clang)
   abi_register(abi.kmp_affinity_as_libomp 120 COMMAND ${Python3_EXECUTABLE} ${abi_root}/kmp_affinity_test.py
     ${abi_clang_folder}/place_probe ${WEFT_STOCK_LIBOMP})
 
+  abi_clang_program(place_unset ${WEFT_CLANG} place_unset.c -O2)
+  foreach(list ${abi_unset_lists})
+    foreach(workers 2 8)
+      abi_register(abi.clang.place_unset.${list}.w${workers} 60 COMMAND ${abi_clang_folder}/place_unset
+        ENV OMP_PROC_BIND=${list} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
+    endforeach()
+  endforeach()
+
   abi_clang_program(llvm_affinity_probe ${WEFT_CLANG} llvm_affinity_probe.c -O2)
   abi_register(abi.llvm_affinity 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_affinity_test.py
     ${abi_clang_folder}/llvm_affinity_probe ${WEFT_STOCK_LIBOMP})

@@ -133,6 +133,16 @@ foreach(pair ${abi_pairs})
     ENV OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
 endforeach()
 
+# Levels that are not bound: no stock runtime has them.
+set(abi_unset_lists spread spread,close spread,unset unset,spread unset)
+abi_program(abi_place_unset -O2 place_unset.c)
+foreach(list ${abi_unset_lists})
+  foreach(workers 1 2 8 64)
+    abi_register(abi.place_unset.${list}.w${workers} 60 COMMAND abi_place_unset
+      ENV OMP_PROC_BIND=${list} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
+  endforeach()
+endforeach()
+
 # What the shared object exports and needs.
 abi_register(abi.symbols 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/symbols.py ${WEFT_STOCK_LIBGOMP} ${WEFT_DROPIN_DIR}/libgomp.so.1)

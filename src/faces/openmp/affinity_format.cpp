@@ -124,12 +124,21 @@ void write_number(BoundedText& text, const Field& field, long number) {
   text.put(digits + sign, length - sign);
 }
 
-/// The CPUs of the member's place, or those that the thread may run on, as `0-3,6`; LLVM's runtime makes a range of
-/// three or more.
+/// Those of the calling member's place, or where it may run otherwise.
+os::CpuSet cpus_here() {
+  if (!places.in_use()) return os::own_cpus();
+  const unsigned place = place_of(this_member()).place;
+  if (place != no_place) return places.sets[place];
+  os::CpuSet cpus;
+  for (unsigned each = 0; each < places.count; ++each) cpus.add(places.sets[each]);
+  return cpus;
+}
+
+/// The member's CPUs, as `0-3,6`; LLVM's runtime makes a range of three or more.
 std::size_t list_cpus(Dialect dialect, char* list, std::size_t size) {
   const int least_range = dialect == Dialect::llvm ? 2 : 1;
   BoundedText text(list, size);
-  const os::CpuSet cpus = places.in_use() ? places.sets[place_of(this_member()).place] : os::own_cpus();
+  const os::CpuSet cpus = cpus_here();
   for (int cpu = cpus.next(0); cpu < os::CpuSet::most; cpu = cpus.next(cpu + 1)) {
     const int first = cpu;
     while (cpu + 1 < os::CpuSet::most && cpus.has(cpu + 1)) ++cpu;

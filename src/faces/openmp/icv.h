@@ -10,8 +10,9 @@ namespace weft::openmp {
 /// As omp_sched_t numbers them. unsaid: of a run-sched-var that nobody has set.
 enum class Schedule : std::uint8_t { unsaid = 0, static_ = 1, dynamic = 2, guided = 3, auto_ = 4 };
 
-/// As omp_proc_bind_t numbers them.
-enum class ProcBind : std::uint8_t { false_ = 0, true_ = 1, primary = 2, close = 3, spread = 4 };
+/// As omp_proc_bind_t numbers them. unset: of OMP_PROC_BIND alone, for a level whose members have no place although
+/// there are places; the program sees it as false_.
+enum class ProcBind : std::uint8_t { false_ = 0, true_ = 1, primary = 2, close = 3, spread = 4, unset = 5 };
 
 inline constexpr int supported_active_levels = 255;  // as libgomp
 inline constexpr int no_thread_limit = INT32_MAX;

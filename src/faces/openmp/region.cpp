@@ -664,9 +664,22 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
 
 }  // namespace
 
-void close_region() {
-  if (ompt::watched) [[unlikely]]
+namespace {
+
+[[gnu::noinline, gnu::cold]] void close_attended_region() {
+  const bool held = holds_master(*this_member().team);
+  if (ompt::watched)
     ompt::close_watched_region();
+  else
+    complete_region();
+  if (held) let_master_go(*core::this_worker());
+}
+
+}  // namespace
+
+void close_region() {
+  if (attends_ends) [[unlikely]]
+    close_attended_region();
   else
     complete_region();
 }

@@ -161,11 +161,12 @@ void root_ends(core::Worker& worker) {
 void forked(core::Worker& self, const core::Worker& before) {
   forget_common_blocks();
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
-  if (before.current != nullptr && details(*before.current).face != nullptr)
-    become_member(self.root_unit, *static_cast<Member*>(details(*before.current).face));
-  if (places.in_use()) self.root_unit.flags.fetch_or(core::UnitFlag::placed, std::memory_order_relaxed);
-  const auto cache = static_cast<const WorkerCache*>(before.face);
   const bool was_root = before.current == &before.root_unit;
+  if (before.current != nullptr && details(*before.current).face != nullptr) {
+    become_member(self.root_unit, *static_cast<Member*>(details(*before.current).face));
+    if (places.in_use()) place_forked(self, was_root);
+  }
+  const auto cache = static_cast<const WorkerCache*>(before.face);
   if (!was_root || cache == nullptr || cache->root == nullptr) return;
   cache_of(self).root = cache->root;
   cache->root->seats = Seats{};  // their lenders were not forked

@@ -83,7 +83,10 @@ void get_schedule(Dialect dialect, unsigned* kind, Integer* chunk) {
 
 // Affinity (section 18.3). Where nothing is bound there are no places.
 
-inline int get_proc_bind() { return static_cast<int>(icv_of(this_member()).bind); }
+inline int get_proc_bind() {
+  const ProcBind bind = icv_of(this_member()).bind;
+  return static_cast<int>(bind == ProcBind::unset ? ProcBind::false_ : bind);
+}
 inline int get_num_places() { return static_cast<int>(places.count); }
 inline int get_place_num() { return places.in_use() ? static_cast<int>(place_of(this_member()).place) : -1; }
 inline bool is_place(int place) { return place >= 0 && place < get_num_places(); }

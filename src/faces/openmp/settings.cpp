@@ -53,8 +53,9 @@ Icv* read_into = &settings.icv;
 
 const char* const boolean_words[] = {"false", "true"};
 const char* const switch_words[] = {"false", "true", "0", "1"};
-const char* const bind_words[] = {"false", "true", "primary", "close", "spread", "master"};
-const char* const bind_names[] = {"FALSE", "TRUE", "MASTER", "CLOSE", "SPREAD"};
+const char* const bind_words[] = {"false", "true", "primary", "close", "spread", "unset", "master"};
+constexpr int bind_word_count = 7;
+const char* const bind_names[] = {"FALSE", "TRUE", "MASTER", "CLOSE", "SPREAD", "UNSET"};
 const char* const schedule_words[] = {"static", "dynamic", "guided", "auto"};
 const char* const schedule_names[] = {"STATIC", "DYNAMIC", "GUIDED", "AUTO"};
 const char* const wait_words[] = {"hybrid", "active", "passive", "auto"};  // the last is the first
@@ -119,15 +120,17 @@ bool read_schedule(ValueReader& value) {
   return true;
 }
 
-ProcBind bind_of_word(int index) { return index == 5 ? ProcBind::primary : static_cast<ProcBind>(index); }
+ProcBind bind_of_word(int index) {
+  return index == bind_word_count - 1 ? ProcBind::primary : static_cast<ProcBind>(index);
+}
 
 bool read_proc_bind(ValueReader& value) {
   ProcBind list[most_levels_in_list];
   int levels = 0;
   do {
-    const int index = levels == most_levels_in_list ? 6 : take_one_of(value, bind_words, 6);
-    const bool policy = index >= 2 && index < 6;  // true and false can only stand alone
-    if (!policy && (index == 6 || levels > 0 || !value.at_end())) return false;
+    const int index = levels == most_levels_in_list ? bind_word_count : take_one_of(value, bind_words, bind_word_count);
+    const bool policy = index >= 2 && index < bind_word_count;  // true and false can only stand alone
+    if (!policy && (index == bind_word_count || levels > 0 || !value.at_end())) return false;
     list[levels++] = bind_of_word(index);
   } while (value.take(','));
   if (!value.at_end()) return false;
@@ -255,7 +258,8 @@ const Variable variables[] = {
     {"OMP_STACKSIZE", read_stack_size, core::a_stack_size, own_or_system},
     {"OMP_WAIT_POLICY", read_wait_policy, "active, passive, hybrid or auto", "hybrid"},
     {"GOMP_SPINCOUNT", read_spin_count, "a number with k, m, g or t behind it, or infinite", "of OMP_WAIT_POLICY"},
-    {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close and spread (64 at most)", "false"},
+    {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close, spread and unset (64 at most)",
+     "false"},
     {"OMP_PLACES", [](ValueReader& value) { return given.places = read_places(value); },
      "threads, cores, ll_caches, numa_domains or sockets, with (COUNT) or not, or a list of places as "
      "{0:4:2},{1,3}:2:8",
@@ -313,6 +317,14 @@ void use_kmp_affinity_alone() {
   settings.icv.bind = use_kmp_affinity() ? ProcBind::true_ : ProcBind::false_;
 }
 
+bool some_level_is_bound() {
+  if (settings.icv.bind == ProcBind::false_) return false;
+  if (settings.bind_levels == 0) return true;
+  for (int level = 0; level < settings.bind_levels; ++level)
+    if (settings.bind_list[level] != ProcBind::unset) return true;
+  return false;
+}
+
 /// OMP_PROC_BIND=false says no, whatever the others say; places alone say yes.
 void derive_places() {
   if (kmp_affinity_decides()) return use_kmp_affinity_alone();
@@ -324,7 +336,7 @@ void derive_places() {
     base::read_variable(source, "CPUs, as 0 3 4-10:2", "(threads are not bound)",
                         [](ValueReader& value) { return given.places = read_cpu_affinity(value); });
   }
-  if (!given.places && bind == ProcBind::false_) return;
+  if (!given.places && !some_level_is_bound()) return;
   if (!given.places) {
     source = "OMP_PROC_BIND";
     use_threads_as_places();

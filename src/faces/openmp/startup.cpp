@@ -35,6 +35,7 @@ namespace {
   hooks.root_ends = root_ends;
   hooks.forked = forked;
   hooks.take_place = bind_to_place;
+  if (places.in_use()) hooks.klt_starts = bind_new_klt;
   core::configure(config, hooks);
   core::read_preemption_environment();
   preempt_members(core::preemption_settings.kind);
