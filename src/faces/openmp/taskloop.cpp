@@ -18,11 +18,17 @@
 // Ranges are not made where each task has to be looked at (a tool, cancellation), where their data is more than bytes
 // (constructors, which have to be called by the creator), where they have a priority or are undeferred, and where the
 // creator's deque is full: then tasks are created one by one, and run there.
+//
+// The tasks of a loop can be over before anybody else has come to them; and where a team has more members than there
+// are workers, most of them may not have begun. So at the first tasks of such a region their creator gives way once the
+// range has been split: others begin, wait for the region's end or at a barrier, and take their part.
 #include "faces/openmp/taskloop.h"
 
 #include <cstring>
 #include <new>
 
+#include "core/runtime.h"
+#include "core/scheduler.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/task_pool.h"
 #include "faces/openmp/team.h"
@@ -40,6 +46,7 @@ struct alignas(16) TaskRange {
   TaskRequest chunk;
   std::uint64_t first, last;
   std::uint64_t longest;
+  bool gives_way;  // after its first task
   void* pattern() { return this + 1; }
 };
 
@@ -73,10 +80,18 @@ void split_off(Member& member, TaskRange& range) {
   const std::uint64_t middle = range.last - (range.last - range.first) / 2;
   TaskRange upper = range;
   upper.first = middle;
+  upper.gives_way = false;
   Task& task = allocate_beside(*member.task, request_for_range(range.chunk));
   fill(task, upper, range.pattern());
   range.last = middle;
   enqueue(member, task);
+}
+
+// Until one of them has taken something, but not for long.
+void let_others_begin(Member& member) {
+  constexpr unsigned most_yields = 4;
+  const std::size_t before = seat_of(member).deque.size();
+  for (unsigned count = 0; count < most_yields && seat_of(member).deque.size() >= before; ++count) core::yield();
 }
 
 void run_range(void* data) {
@@ -88,6 +103,10 @@ void run_range(void* data) {
     if (range.last - range.first > 1 && seat_of(member).deque.looks_empty()) split_off(member, range);
     ChunkOfRange chunk{&range.loop, range.first++};
     create_task(member, range.chunk, set_bounds_of_chunk, &chunk);
+    if (range.gives_way) [[unlikely]] {
+      range.gives_way = false;
+      let_others_begin(member);
+    }
   } while (range.first != range.last);
   pay_for_tasks(member, static_cast<std::uint32_t>(range.first - begun - 1));
 }
@@ -101,7 +120,8 @@ bool create_in_ranges(Member& member, const TaskLoop& loop, const TaskRequest& c
   const std::uint64_t tasks = loop.dealt.tasks;
   if (tasks == 1 || tasks > most_tasks || has_plenty(member)) return false;
   Task& task = allocate_task(member, request_for_range(chunk));
-  TaskRange range{loop, chunk, 0, tasks, tasks / (parts_for_each_member * team.size) + 1};
+  const bool gives_way = team.size > core::configured_workers() && !team.tasks.used.load(std::memory_order_relaxed);
+  TaskRange range{loop, chunk, 0, tasks, tasks / (parts_for_each_member * team.size) + 1, gives_way};
   range.chunk.deferrable = false;
   fill(task, range, chunk.data);
   submit_for_tasks(member, task, static_cast<std::uint32_t>(tasks));
