@@ -97,7 +97,7 @@ _LIMITS: dict[tuple[str, str], Aim] = {
 }
 _ALL_ROWS: dict[str, Aim] = {"imbalance": over_ideal(1.05)}
 _BEST = ("constructs", "schedules", "tasks", "barriers")
-_BEST_PROGRAM = "task_"
+_BEST_PROGRAM = ("task_", "kmeans_locks")
 
 
 def aim_of(benchmark: str, config: str) -> Aim | None:

@@ -293,6 +293,24 @@ CONSTRUCTS: tuple[Benchmark, ...] = (
         )
         for name in TASK_PROGRAMS
     ),
+    *(
+        Benchmark(
+            name,
+            f"Fig. 5.15: KMeans by tasks that take locks, r for each cluster, {members} threads",
+            "kmeans_locks",
+            tuple(
+                Case(f"members={members},replicas={r}", f"r = {r}", quick=r in (1, members))
+                for r in (1, 2, 4, 8, 16, 32, 64)
+                if r <= members
+            ),
+            time_ms=150,
+            timeout_s=60,
+            in_main=False,
+            has_clang=True,
+            crowded=members > 2,
+        )
+        for name, members in (("kmeans_locks", 64), ("kmeans_locks2", 2))
+    ),
     Benchmark(
         "barriers",
         "Fig. 4.8: nested regions with a barrier in each inner one",
