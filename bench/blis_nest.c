@@ -7,6 +7,7 @@
 // the inner level opens, with full teams, is counted (regions_seen.h) outside the measured time.
 #include <omp.h>
 
+#include "blas.h"
 #include "common.h"
 #include "matrices.h"
 #include "regions_seen.h"

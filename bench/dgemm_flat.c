@@ -2,6 +2,7 @@
 // CPUs. What a nested runtime must not make slower.
 #include <omp.h>
 
+#include "blas.h"
 #include "common.h"
 #include "matrices.h"
 

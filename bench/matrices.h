@@ -1,20 +1,10 @@
-// Matrices with reproducible entries, and a check of C = A B that needs no second BLAS.
+// Matrices with reproducible entries, and checks of C = A B and of z = A x that need no second BLAS.
 #ifndef WEFT_BENCH_MATRICES_H
 #define WEFT_BENCH_MATRICES_H
 
 #include <math.h>
 
 #include "common.h"
-
-// The BLAS's own Fortran interface: every BLAS has it, and no header is needed.
-extern void dgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
-                   const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
-                   const double* beta, double* c, const int* ldc);
-
-static void multiply(int n, const double* a, const double* b, double* c) {
-  const double one = 1, zero = 0;
-  dgemm_("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n);
-}
 
 static double* new_matrix(int n, uint64_t seed) {
   double* matrix = allocate(sizeof(double) * (size_t)n * (size_t)n);
@@ -50,13 +40,15 @@ static double product_error(int n, const double* a, const double* b, const doubl
   return isfinite(worst) ? worst : 1e300;
 }
 
-// The file that dgemm_ comes from: which BLAS is really in use.
-static const char* blas_path(void) {
-  static char path[PATH_MAX];
-  Dl_info info;
-  void* symbol = dlsym(RTLD_DEFAULT, "dgemm_");
-  if (!symbol || !dladdr(symbol, &info) || !realpath(info.dli_fname, path)) strcpy(path, "unknown");
-  return path;
+// The largest deviation of z from A x, relative to n.
+__attribute__((unused)) static double vector_error(int n, const double* a, const double* x, const double* z) {
+  double worst = 0;
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int j = 0; j < n; j++) sum += a[(size_t)j * (size_t)n + (size_t)i] * x[j];
+    worst = fmax(worst, fabs(sum - z[i]) / n);
+  }
+  return isfinite(worst) ? worst : 1e300;
 }
 
 #endif

@@ -38,13 +38,24 @@ __attribute__((constructor)) static void find_runtime_parallel(void) {
   memcpy(&runtime_parallel, &symbol, sizeof symbol);
 }
 
+// A region is about to be opened; at which level.
+static int see_region(void) {
+  const int level = omp_get_level() < SEEN_LEVELS ? omp_get_level() : SEEN_LEVELS - 1;
+  atomic_fetch_add(&seen.regions[level], 1);
+  return level;
+}
+
+static void see_member(int level) {
+  const int width = omp_get_num_threads();
+  int widest = atomic_load(&seen.widest[level]);
+  while (width > widest && !atomic_compare_exchange_weak(&seen.widest[level], &widest, width)) {
+  }
+  atomic_fetch_add(&seen.members[level], 1);
+}
+
 static void seen_member(void* argument) {
   const SeenRegion* region = argument;
-  const int width = omp_get_num_threads();
-  int widest = atomic_load(&seen.widest[region->level]);
-  while (width > widest && !atomic_compare_exchange_weak(&seen.widest[region->level], &widest, width)) {
-  }
-  atomic_fetch_add(&seen.members[region->level], 1);
+  see_member(region->level);
   region->function(region->data);
 }
 
@@ -56,9 +67,7 @@ void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsign
     runtime_parallel(function, data, threads, flags);
     return;
   }
-  const int level = omp_get_level();
-  SeenRegion region = {function, data, level < SEEN_LEVELS ? level : SEEN_LEVELS - 1};
-  atomic_fetch_add(&seen.regions[region.level], 1);
+  SeenRegion region = {function, data, see_region()};
   runtime_parallel(seen_member, &region, threads, flags);
 }
 

@@ -1,6 +1,6 @@
 """The command `weft bench`."""
 
-from collections.abc import Sequence
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from . import machine, places, preempt
+from . import machine, mkl, places, preempt
 from .campaign import Plan, Step, run_plan
-from .catalog import CATALOG, CONSTRUCTS, Benchmark, Case, chosen_cases, find, openmp_group
+from .catalog import ALL, CATALOG, CONSTRUCTS, MKL, Benchmark, Case, chosen_cases, find, has_aims, openmp_group
 from .files import write_json
 from .goals import goals_table
 from .native import command as native
@@ -45,7 +45,7 @@ def _list(console: Console) -> None:
         table.add_row(benchmark.name, benchmark.title, str(len(benchmark.cases)))
     table.add_row("main", "the job of `make run`: the cases of the figures that show most, and the goals", "")
     table.add_row("all", "everything above, every case", "")
-    for benchmark in CONSTRUCTS:
+    for benchmark in (*CONSTRUCTS, MKL):
         table.add_row(benchmark.name, benchmark.title, str(len(benchmark.cases)))
     table.add_row(OPENMP, "every construct of OpenMP, task programs and figures, with what each has to reach", "")
     for pattern in native.PATTERNS:
@@ -74,7 +74,7 @@ def _select(names: list[str], quick: bool) -> list[tuple[Benchmark, list[Case]]]
                     "main",
                     "all",
                     OPENMP,
-                    *(b.name for b in (*CATALOG, *CONSTRUCTS)),
+                    *(b.name for b in ALL),
                     *native.NAMES,
                     native.GROUP,
                     preempt.NAME,
@@ -96,6 +96,8 @@ def _folders(also: list[str]) -> dict[str, Path]:
 
 def _pick_runtimes(console: Console, wanted: str | None, also: list[str], tune: bool) -> list[Runtime]:
     found, missing = available(_folders(also))
+    if intel := mkl.libiomp5():
+        found.insert(next((i for i, r in enumerate(found) if r.name == "weft"), len(found)), intel)
     if tune:
         found = tuned(found)
     if wanted is None:
@@ -141,22 +143,21 @@ def _measure(console: Console, plan: Plan, results: Results) -> bool:
     return True
 
 
-def _is_tuned(runtimes: Sequence[Runtime]) -> bool:
-    return any(runtime.clang for runtime in runtimes)
-
-
-def _print_results(console: Console, plan: Plan, results: Results, with_goals: bool) -> None:
+def _print_results(console: Console, plan: Plan, results: Results, with_goals: bool, with_aims: bool) -> None:
     wide = console.width >= WIDE
     for benchmark, cases in plan.benchmarks:
         console.print()
         console.print(f"{benchmark.name}: {benchmark.title}", style="bold", markup=False, highlight=False)
-        table = aims_table if _is_tuned(plan.runtimes) else benchmark_table
-        console.print(table(benchmark, cases, plan.runtimes, results, show_spread=wide))
+        table = aims_table if with_aims else benchmark_table
+        shown = [runtime for runtime in plan.runtimes if benchmark.runs_on(runtime)]
+        console.print(table(benchmark, cases, shown, results, show_spread=wide))
     for line in legend(plan.runtimes):
         console.print(f"[dim]{line}[/dim]")
+    if MKL in (benchmark for benchmark, _ in plan.benchmarks):
+        console.print(f"[dim]{mkl.LEGEND}[/dim]")
     for line in failure_lines(results):
         console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
-    if _is_tuned(plan.runtimes):
+    if with_aims:
         console.print(aims_summary(plan.benchmarks, plan.runtimes, results), markup=False, highlight=False)
     if with_goals and any(r.name == "weft" for r in plan.runtimes):
         console.print()
@@ -173,6 +174,9 @@ def bench(
     runtimes: Annotated[str | None, typer.Option(help="only these, separated by commas")] = None,
     also: Annotated[
         list[str] | None, typer.Option(help="NAME=FOLDER: one more runtime, a folder with a libgomp.so.1")
+    ] = None,
+    mkl_folder: Annotated[
+        Path | None, typer.Option("--mkl", envvar=mkl.VARIABLE, help="the folder of Intel MKL's libmkl_rt.so")
     ] = None,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="techniques: also count instructions, with valgrind")
@@ -198,6 +202,8 @@ def bench(
             of_core, min(rounds, QUICK_ROUNDS) if quick else rounds, quick, QUICK_SCALE if quick else 1.0
         )
         raise typer.Exit(native.run(console, plan, "-".join(of_core), json_file, png_file, instructions))
+    if mkl_folder:
+        os.environ[mkl.VARIABLE] = str(mkl_folder)
     _measure_openmp(console, names, rounds, quick, json_file, png_file, runtimes, also)
 
 
@@ -212,15 +218,16 @@ def _measure_openmp(
     also: list[str] | None,
 ) -> None:
     selected = []
-    tune = any(name == OPENMP or name in (b.name for b in CONSTRUCTS) for name in names)
+    tune = any(name == OPENMP or has_aims(name) for name in names)
     picked = _pick_runtimes(console, runtimes, also or [], tune)
     for benchmark, cases in _select(names, quick):
         reason = benchmark.why_not()
         if reason:
-            console.print(reason, markup=False)
+            console.print(reason, markup=False, highlight=False, soft_wrap=True)
         elif cases:
             selected.append((benchmark, cases))
-    if not selected:
+    picked = [runtime for runtime in picked if any(benchmark.runs_on(runtime) for benchmark, _ in selected)]
+    if not selected or not picked:
         console.print("nothing to measure")
         raise typer.Exit(1)
     rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
@@ -238,7 +245,7 @@ def _measure_openmp(
     clock = machine.CpuClock()
     complete = _measure(console, plan, results)
     about["cpu_time_of_others"] = clock.share_of_others()
-    _print_results(console, plan, results, is_main)
+    _print_results(console, plan, results, is_main, tune)
     if noise := machine.noise(about["cpu_time_of_others"]):
         console.print(noise)
     if not complete:

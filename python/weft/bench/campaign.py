@@ -110,7 +110,7 @@ def run_plan(plan: Plan, results: Results, on_step: Callable[[Step], None]) -> N
                 step.benchmark.name,
                 [*step.benchmark.command(step.runtime.clang), *options],
                 step.configs,
-                step.runtime.environment(step.setting),
+                {**step.runtime.environment(step.setting), **step.benchmark.environment()},
                 step.benchmark.timeout_s,
             )
             for measurement in measurements:

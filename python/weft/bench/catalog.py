@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import places
+from . import mkl, places
 from .runtimes import Runtime, Setting
 
 
@@ -38,6 +38,7 @@ class Benchmark:
     needs: tuple[str, ...] = field(default=())  # Python modules
     has_clang: bool = False  # its program is built by clang too, where that is installed
     crowded: bool = True  # more threads than CPUs
+    uses_mkl: bool = False
 
     def command(self, clang: bool = False) -> list[str]:
         if self.program.endswith(".py"):
@@ -45,10 +46,16 @@ class Benchmark:
         return [str(places.programs_dir() / (f"{self.program}-clang" if clang else self.program))]
 
     def runs_on(self, runtime: Runtime) -> bool:
+        if runtime.only and self.name not in runtime.only:
+            return False
         return not runtime.clang or (self.has_clang and Path(self.command(clang=True)[0]).exists())
 
     def settings_of(self, runtime: Runtime) -> tuple[Setting, ...]:
-        return tuple(setting for setting in runtime.settings if not (setting.spins and self.crowded))
+        settings = tuple(setting for setting in runtime.settings if not (setting.spins and self.crowded))
+        return mkl.layered(runtime, settings) if self.uses_mkl else settings
+
+    def environment(self) -> dict[str, str]:
+        return mkl.environment() if self.uses_mkl else {}
 
     def why_not(self) -> str | None:
         """One line that says why this benchmark cannot run here, or None."""
@@ -58,7 +65,7 @@ class Benchmark:
         missing = [module for module in self.needs if importlib.util.find_spec(module) is None]
         if missing:
             return f"{self.name}: Python module {', '.join(missing)} is not installed"
-        return None
+        return mkl.why_not() if self.uses_mkl else None
 
 
 def _flat(quick: tuple[int, ...], main: tuple[int, ...], rest: tuple[int, ...]) -> tuple[Case, ...]:
@@ -320,17 +327,42 @@ CONSTRUCTS: tuple[Benchmark, ...] = (
         in_main=False,
     ),
 )
-OPENMP_FIGURES = ("flat", "nested", "insufficient", "imbalance", "deep", "fft")
+MKL = Benchmark(
+    mkl.BENCHMARK,
+    "Figs. 5.3-5.4: MKL calls inside a parallel loop, each with inner threads",
+    "mkl_nest",
+    tuple(
+        Case(
+            f"kind={kind},n={n},outer={outer},inner={inner}",
+            f"{outer} x {kind} {n}, inner {inner}",
+            quick=outer == 3 and inner in (1, 2),
+            group=f"{outer} x {kind} {n}",
+        )
+        for kind, n in (("dgemv", 600), ("dgemm", 256))
+        for outer in (3, 4)
+        for inner in (1, 2, 4, 8)
+    ),
+    timeout_s=60,
+    in_main=False,
+    uses_mkl=True,
+)
+OPENMP_FIGURES = ("flat", "nested", "insufficient", "imbalance", "deep", "fft", "blis")
+ALL = (*CATALOG, *CONSTRUCTS, MKL)
 
 
 def find(name: str) -> Benchmark | None:
-    return next((benchmark for benchmark in (*CATALOG, *CONSTRUCTS) if benchmark.name == name), None)
+    return next((benchmark for benchmark in ALL if benchmark.name == name), None)
+
+
+def has_aims(name: str) -> bool:
+    """Whether it is compared with runtimes that are tuned, and has aims, where it is measured by its own name."""
+    return name in (mkl.BENCHMARK, "blis") or name in (benchmark.name for benchmark in CONSTRUCTS)
 
 
 def openmp_group() -> list[Benchmark]:
     """What `weft bench openmp` measures."""
     figures = (find(name) for name in OPENMP_FIGURES)
-    return [*CONSTRUCTS, *(benchmark for benchmark in figures if benchmark is not None)]
+    return [*CONSTRUCTS, *(benchmark for benchmark in figures if benchmark is not None), MKL]
 
 
 def chosen_cases(benchmark: Benchmark, *, main: bool, quick: bool) -> list[Case]:

@@ -62,9 +62,12 @@ def _label_cases(axes: Any, cases: Sequence[Case]) -> None:
     labels = [case.short for case in cases]
     axes.set_xticks(range(len(cases)), [label.removeprefix("inner ") for label in labels], fontsize=7)
     transform = axes.get_xaxis_transform()
+    of_inner, crowded = labels[0].startswith("inner "), len(groups) > 3
+    if of_inner and crowded:
+        axes.set_xlabel("inner threads", fontsize=6.5, labelpad=20)
     for name, places in groups:
         if name:
-            word = f"{name}, inner threads" if labels[places[0]].startswith("inner ") else name
+            word = f"{name}, inner threads" if of_inner and not crowded else name
             middle = (places[0] + places[-1]) / 2
             axes.text(middle, -0.12, word, transform=transform, ha="center", va="top", fontsize=6.5)
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from .aims import WEFT, aim_of, verdicts
 from .catalog import Benchmark, Case
 from .results import Cell, Outcome, Results
-from .runtimes import Runtime
+from .runtimes import Runtime, initials
 
 WIDTH = 118  # of a table that is not written to a terminal
 WIDE = 108  # from here on there is room for the spread
@@ -40,7 +40,7 @@ def cell_text(cell: Cell, *, show_setting: bool = False, show_spread: bool = Tru
     if show_spread and cell.spread is not None:
         text += f" [dim]±{cell.spread:.0%}[/dim]"
     if show_setting:
-        text += f" [dim]{cell.setting[:1]}[/dim]"
+        text += f" [dim]{initials(cell.setting)}[/dim]"
     return f"{text} [red]({_failures(cell)})[/red]" if cell.failures else text
 
 
@@ -118,15 +118,18 @@ def aims_table(
     table.add_column("at most", justify="right", no_wrap=True)
     both = sum(runtime.name in WEFT for runtime in shown) > 1
     table.add_column("reached\ngcc / clang" if both else "reached", justify="right", no_wrap=True)
-    for case in cases:
-        cells = row(case.config)
+    rows = {case: row(case.config) for case in cases}
+    has_inner = any("inner_regions" in cell.checks for cells in rows.values() for cell in cells.values())
+    if has_inner:
+        table.add_column("inner\nregions", justify="right", no_wrap=True)
+    for case, cells in rows.items():
         texts = [
             cell_text(cells[r.name], show_setting=len(benchmark.settings_of(r)) > 1, show_spread=show_spread)
             for r in shown
         ]
         aim = aim_of(benchmark.name, case.config)
         told = [aim.text, _verdict_text(verdicts(aim, cells, row))] if aim else ["", ""]
-        table.add_row(case.label, *texts, *told)
+        table.add_row(case.label, *texts, *told, *([inner_text(list(cells.values()))] if has_inner else []))
     return table
 
 
@@ -169,6 +172,6 @@ def legend(runtimes: Sequence[Runtime]) -> list[str]:
     lines = ["Median of the rounds' medians, ± half the interquartile range."]
     for runtime in runtimes:
         if len(runtime.settings) > 1:
-            names = " or ".join(f"{s.name} ({s.name[0]})" for s in runtime.settings)
+            names = " or ".join(f"{s.name} ({initials(s.name)})" for s in runtime.settings)
             lines.append(f"{runtime.name}: {runtime.about}: {names}, chosen per row in the first round.")
     return lines

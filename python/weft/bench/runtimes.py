@@ -29,6 +29,10 @@ class Setting:
     spins: bool = False  # hopeless with more threads than CPUs
 
 
+def initials(setting: str) -> str:
+    return "".join(word[0] for word in setting.split())
+
+
 @dataclass(frozen=True)
 class Runtime:
     name: str
@@ -38,6 +42,7 @@ class Runtime:
     settings: tuple[Setting, ...] = (Setting("default", {}),)
     others: tuple[Path, ...] = field(default=())  # files that must not turn up instead of the stock runtime
     clang: bool = False  # runs the programs that clang has built
+    only: tuple[str, ...] = ()  # benchmarks; empty: all
 
     def environment(self, setting: Setting, base: Mapping[str, str] | None = None) -> dict[str, str]:
         env = {k: v for k, v in (os.environ if base is None else base).items() if not k.startswith(_DROPPED)}
@@ -66,27 +71,31 @@ _LIBOMP_PLACES = (
 _HOT_TEAMS = {"KMP_HOT_TEAMS_MODE": "1", "KMP_HOT_TEAMS_MAX_LEVEL": "8"}
 
 
-def _as_libgomp(library: Path) -> Path:
-    """A folder in which `library` stands under libgomp's name."""
+def as_libgomp(library: Path) -> Path:
+    """A folder in which `library` stands under libgomp's name, and under that by which MKL asks for a runtime."""
     folder = (
         Path(tempfile.gettempdir())
         / f"weft-bench-{os.getuid()}"
         / library.parent.as_posix().strip("/").replace("/", "-")
     )
     folder.mkdir(parents=True, exist_ok=True)
-    link = folder / "libgomp.so.1"
-    if not link.is_symlink() or link.resolve() != library.resolve():
-        link.unlink(missing_ok=True)
-        link.symlink_to(library)
+    for name in ("libgomp.so.1", "libiomp5.so"):
+        link = folder / name
+        if not link.is_symlink() or link.resolve() != library.resolve():
+            link.unlink(missing_ok=True)
+            link.symlink_to(library)
     return folder
+
+
+def hot_teams() -> tuple[Setting, ...]:
+    return tuple(Setting(policy, {**_HOT_TEAMS, "OMP_WAIT_POLICY": policy}) for policy in ("passive", "active"))
 
 
 def _libomp() -> Runtime | str:
     library = next((Path(path) for path in _LIBOMP_PLACES if Path(path).exists()), None)
     if library is None:
         return "libomp: not installed (Debian: libomp-19-dev); going on without it"
-    policies = tuple(Setting(policy, {**_HOT_TEAMS, "OMP_WAIT_POLICY": policy}) for policy in ("passive", "active"))
-    return Runtime("libomp", "LLVM's, nested hot teams, better wait policy", library, _as_libgomp(library), policies)
+    return Runtime("libomp", "LLVM's, nested hot teams, better wait policy", library, as_libgomp(library), hot_teams())
 
 
 def _weft() -> Runtime | str:
@@ -113,17 +122,15 @@ _BOUND = {"OMP_PROC_BIND": "spread,close", "OMP_PLACES": "cores"}
 def tuned(runtimes: list[Runtime]) -> list[Runtime]:
     """The same, each with the settings that may suit it best, and those of LLVM's interface on clang's programs too.
     weft stays last, and has no settings."""
+    of_llvm = (*hot_teams(), Setting("bound", {**_HOT_TEAMS, **_ACTIVE, **_BOUND}))
     settings = {
         "libgomp": (
             Setting("default", {}),
             Setting("active", _ACTIVE, spins=True),
             Setting("bound", {**_ACTIVE, **_BOUND}, spins=True),
         ),
-        "libomp": (
-            Setting("passive", {**_HOT_TEAMS, "OMP_WAIT_POLICY": "passive"}),
-            Setting("active", {**_HOT_TEAMS, **_ACTIVE}),
-            Setting("bound", {**_HOT_TEAMS, **_ACTIVE, **_BOUND}),
-        ),
+        "libomp": of_llvm,
+        "libiomp5": of_llvm,
     }
     abouts = {"libgomp": "GCC's", "libomp": "LLVM's, nested hot teams"}
     result = [

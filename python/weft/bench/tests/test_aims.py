@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from weft.bench.aims import (
     aim_of,
     at_most,
+    best_of_rows,
     of_best,
     of_best_with_same_code,
     over_ideal,
@@ -84,6 +85,19 @@ def test_time_over_the_ideal_and_over_another_row():
     assert verdicts(over_row(1.3, "inner=1", ""), {"weft": cell(131)}, rows.__getitem__) == {"weft": False}
 
 
+def test_the_best_of_all_rows_is_compared_with_the_others_best_of_all_rows():
+    rows = {
+        "inner=1": {"libgomp": cell(10), "libomp": cell(11), "weft": cell(10.5)},
+        "inner=2": {"libgomp": cell(30), "libomp": cell(9.5), "weft": cell(9)},
+        "inner=4": {"libgomp": cell(None), "weft": cell(None)},
+        "inner=8": {},
+    }
+    aim = best_of_rows(list(rows), "")
+    assert verdicts(aim, rows["inner=1"], rows.__getitem__) == {"weft": True}
+    rows["inner=2"]["weft"] = cell(9.6)
+    assert verdicts(aim, rows["inner=1"], rows.__getitem__) == {"weft": False}
+
+
 def test_every_construct_has_an_aim():
     assert all(
         aim_of(benchmark.name, case.config) or "outer=8" in case.config
@@ -104,6 +118,7 @@ def test_the_rows_that_an_aim_compares_with_are_measured_too():
 
             if aim:
                 aim.limit({"weft": cell(1, 1)}, "weft", row)
+                aim.measured({"weft": cell(1, 1)}, "weft", row)
 
 
 def test_the_table_says_what_was_reached():
