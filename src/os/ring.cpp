@@ -170,15 +170,17 @@ void ring_cancel(void* target) {
 
 unsigned ring_wait(RingResult* results, unsigned most) {
   unsigned count = 0;
-  while (kept_count != 0 && count < most) results[count++] = kept[--kept_count];
-  check(count == 0 ? io_uring_submit_and_wait(&ring, 1) : io_uring_submit(&ring));
-  RingResult result{};
-  while (count < most && take(result)) {
+  const auto deliver = [&](const RingResult& result) {
     if (result.token == of_waker)
       listen_to_waker();
     else if (result.token != of_nobody)
       results[count++] = result;
-  }
+  };
+  const bool some_kept = kept_count != 0;  // the waker's perhaps: then there is something to look at
+  while (kept_count != 0 && count < most) deliver(kept[--kept_count]);
+  check(some_kept ? io_uring_submit(&ring) : io_uring_submit_and_wait(&ring, 1));
+  RingResult result{};
+  while (count < most && take(result)) deliver(result);
   return count;
 }
 
