@@ -127,6 +127,16 @@ void put_into_pool(Worker& worker, Klt& klt) {
   }
 }
 
+// Not in a handler.
+Klt* take_from_global() {
+  SpinGuard guard(global_lock);
+  Klt* klt = global_pool;
+  if (klt == nullptr) return nullptr;
+  global_pool = klt->next;
+  free_klts.fetch_sub(1, std::memory_order_relaxed);
+  return klt;
+}
+
 Klt* take_from_pools(Worker& worker) {
   Klt* klt = worker.idle_klts;
   if (klt != nullptr) {
@@ -244,12 +254,14 @@ bool make_klt() {
 
 // ---------------------------------------------------------------- lending
 
-// One that waits to be used, for a worker that cannot do without; not in a handler.
-Klt& get_klt(Worker& worker) {
+bool may_make_klt() { return klts_made.load(std::memory_order_relaxed) < preemption_settings.most_klts; }
+
+// One that waits to be used; not in a handler. nullptr: there is none, and none can be had.
+Klt* get_klt(Worker& worker) {
   const HeldOff held;
   for (;;) {
-    if (Klt* klt = take_from_pools(worker); klt != nullptr) return *klt;
-    make_klt();
+    if (Klt* klt = take_from_pools(worker); klt != nullptr) return klt;
+    if (!may_make_klt() || !make_klt()) return take_from_global();
     // It comes into the global pool by itself, where another may be faster.
     constexpr std::uint64_t a_while_ns = 200ULL * 1000;
     std::atomic<std::uint32_t> never_changes{0};
@@ -258,10 +270,12 @@ Klt& get_klt(Worker& worker) {
   }
 }
 
-// The KLT that the worker was born with lends it, and sleeps until it is back.
-void lend(Worker& worker, Unit& unit) {
+// The KLT that the worker was born with lends it, and sleeps until it is back. False: to nobody, for want of KLTs.
+bool lend(Worker& worker, Unit& unit) {
+  Klt* const found = get_klt(worker);
+  if (found == nullptr) return false;
+  Klt& klt = *found;
   Lent lent{&worker, &unit, worker.loops, worker.until_done, worker.stacks.take(lent_stack_bytes)};
-  Klt& klt = get_klt(worker);
   install_home(worker);  // a root's own: a signal may come for it meanwhile
   os::Identity* home = worker.home;
   worker.home = nullptr;
@@ -280,6 +294,7 @@ void lend(Worker& worker, Unit& unit) {
   os::set_signals(before);
   tick_again(worker);
   worker.stacks.give(lent.stack);
+  return true;
 }
 
 // The unit's own KLT carries the worker from here until the unit leaves.
@@ -299,12 +314,15 @@ Event continue_on_own_klt(Worker& worker, Unit& unit) {
 
 Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
   const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr;
-  lent = at_home && enabled() && (worker.own != nullptr || ensure_own_identity(worker));
-  if (lent) {
-    lend(worker, unit);
+  lent = at_home && enabled() && (worker.own != nullptr || ensure_own_identity(worker)) && lend(worker, unit);
+  if (lent) return Event::returned;
+  if (has_flag(unit, UnitFlag::holds_klt)) {
+    if (!at_home) return continue_on_own_klt(worker, unit);
+    put_ready(worker, unit);  // for one that a Klt carries, or until there is one
+    os::give_up_cpu();
     return Event::returned;
   }
-  if (has_flag(unit, UnitFlag::holds_klt)) return continue_on_own_klt(worker, unit);
+  // Where there are no more KLTs it is never switched off this one.
   install_for(worker, unit);
   return unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
 }
@@ -333,10 +351,13 @@ bool has_spare_identity(Worker& worker, const Unit& unit) {
 }
 
 // The unit, on a KLT that is made for it, calls the function without a worker. It is as if it had suspended, and it
-// resumes itself: the worker's scheduler sees which of the two comes first, as for any unit (unit.h).
+// resumes itself: the worker's scheduler sees which of the two comes first, as for any unit (unit.h). Without a KLT for
+// the worker, it stays.
 void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), void* argument) {
   Klt& self = *worker.carrier.load(std::memory_order_relaxed);
-  Klt& other = get_klt(worker);
+  Klt* const found = get_klt(worker);
+  if (found == nullptr) return function(argument);
+  Klt& other = *found;
   const os::SignalMask before = os::block_interrupt_only();
   self.ticker.stop();
   prepare_suspend(unit);
@@ -407,7 +428,7 @@ void make_wanted_klts() {
   unsigned wanted = klts_wanted.exchange(0, std::memory_order_relaxed);
   if (wanted > at_once) wanted = at_once;
   for (; wanted != 0; --wanted)
-    if (klts_made.load(std::memory_order_relaxed) >= preemption_settings.most_klts || !make_klt()) return;
+    if (!may_make_klt() || !make_klt()) return;
 }
 
 KltCount count_klts() { return {klts_made.load(std::memory_order_relaxed), free_klts.load(std::memory_order_relaxed)}; }

@@ -477,7 +477,7 @@ int lines_of_weft(const char* said) {
 
 // False: nothing was refused any more. What is lost is lost each time: where threads end, what they have left is
 // counted or not as it happens.
-bool try_once(const Scenario& scenario, int request, bool all_after, long live_without, int more_tries = 3) {
+bool try_once(const Scenario& scenario, int request, bool all_after, long live_without, int more_tries = 20) {
   *report = Report{};
   int ends[2];
   if (pipe(ends) != 0) std::abort();
