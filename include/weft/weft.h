@@ -140,7 +140,8 @@ typedef struct weft_unit_attr {
  * Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
-/* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. */
+/* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. MEMORY at once
+ * for more than 4,294,967,295. */
 WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                    const weft_unit_attr* attr, weft_unit** units);
 
@@ -210,7 +211,8 @@ WEFT_API int weft_sleep(uint64_t nanoseconds);
  * ready. One that waits in a pool stays there until it has run. [C] Table 2; ABT_thread_migrate_to_pool. */
 WEFT_API int weft_unit_migrate(weft_unit* unit, weft_pool* pool);
 
-/* What is known about a unit. Any caller; of a unit that runs, it is a picture of the past. */
+/* What is known about a unit. Any caller; of a unit that runs, it is a picture of the past. NULL is done, without a
+ * name, and of WEFT_AUTO. */
 WEFT_API weft_state weft_unit_state(const weft_unit* unit);
 WEFT_API const char* weft_unit_name(const weft_unit* unit); /* "" if it has none */
 /* Not copied: it must live as long as the unit, or until it has another. */
@@ -350,7 +352,7 @@ WEFT_API int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker)
 WEFT_API int weft_worker_join(weft_worker* worker);
 /* The calling worker; a root is carried by one of its own. */
 WEFT_API weft_worker* weft_worker_self(void);
-/* Its number, from 0. */
+/* Its number, from 0; of NULL UINT_MAX. */
 WEFT_API unsigned weft_worker_index(const weft_worker* worker);
 /* How many workers weft runs units on by itself (WEFT_NUM_WORKERS). */
 WEFT_API unsigned weft_worker_count(void);
@@ -433,8 +435,8 @@ WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
  * free. */
 WEFT_API int weft_watchdog(int on);
 /* How long a worker may pass no scheduling point before the watchdog does something about it (10,000,000 ns, also
- * WEFT_WATCHDOG_SLICE in microseconds), and down to what that shrinks for the units of a pool that are found stuck again
- * and again (100,000 ns, WEFT_WATCHDOG_SHORTEST). From 50,000 to 10,000,000,000. ARGUMENT. */
+ * WEFT_WATCHDOG_SLICE in microseconds), and down to what that shrinks for the units of a pool that are found stuck
+ * again and again (100,000 ns, WEFT_WATCHDOG_SHORTEST). From 50,000 to 10,000,000,000. ARGUMENT. */
 WEFT_API int weft_watchdog_slices(uint64_t first_ns, uint64_t shortest_ns);
 
 /* The signal in use; 0: none is free, nothing is preempted. */

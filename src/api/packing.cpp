@@ -16,9 +16,7 @@ namespace {
 core::Packing* packing_of(weft_packing* handle) { return reinterpret_cast<core::Packing*>(handle); }
 const core::Packing* packing_of(const weft_packing* handle) { return reinterpret_cast<const core::Packing*>(handle); }
 
-bool anybody_may_use(const weft_pool* handle) {
-  return handle != nullptr && api::pool_of(handle)->access() == core::Access::mpmc;
-}
+bool anybody_may_use(const weft_pool* handle) { return api::pool_of(handle)->access() == core::Access::mpmc; }
 
 }  // namespace
 
@@ -27,21 +25,31 @@ extern "C" int weft_packing_create(size_t count, weft_pool* const* pools, weft_s
   if (count == 0 || count > core::most_workers || pools == nullptr || schedulers == nullptr || packing == nullptr)
     return WEFT_ERR_ARGUMENT;
   for (size_t index = 0; index < count; ++index)
+    if (pools[index] == nullptr) return WEFT_ERR_ARGUMENT;
+  for (size_t index = 0; index < count; ++index)
     if (!anybody_may_use(pools[index])) return WEFT_ERR_ACCESS;
   void* memory = std::malloc(sizeof(core::Packing));
-  if (memory == nullptr) return WEFT_ERR_MEMORY;
+  auto ready = static_cast<core::Scheduler**>(std::malloc(count * sizeof(core::Scheduler*)));
+  if (memory == nullptr || ready == nullptr) {
+    std::free(memory);
+    std::free(ready);
+    return WEFT_ERR_MEMORY;
+  }
   const auto total = static_cast<unsigned>(count);
   auto made = new (memory) core::Packing{total, total};
   for (unsigned rank = 0; rank < total; ++rank) {
     core::Scheduler* scheduler =
         core::Scheduler::create_packed(*made, rank, reinterpret_cast<core::Pool* const*>(pools));
     if (scheduler == nullptr) {
-      while (rank-- > 0) api::scheduler_of(schedulers[rank])->destroy();
+      while (rank-- > 0) ready[rank]->destroy();
       std::free(made);
+      std::free(ready);
       return WEFT_ERR_MEMORY;
     }
-    schedulers[rank] = api::handle_of(scheduler);
+    ready[rank] = scheduler;
   }
+  for (unsigned rank = 0; rank < total; ++rank) schedulers[rank] = api::handle_of(ready[rank]);
+  std::free(ready);
   core::note_packing(*made);
   *packing = reinterpret_cast<weft_packing*>(made);
   return WEFT_OK;

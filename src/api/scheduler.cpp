@@ -1,4 +1,6 @@
 // Schedulers and workers: the C API.
+#include <climits>
+
 #include "api/convert.h"
 #include "core/create.h"
 #include "core/scheduler.h"
@@ -129,7 +131,9 @@ extern "C" int weft_worker_join(weft_worker* handle) {
 }
 
 extern "C" weft_worker* weft_worker_self() { return handle_of(&core::worker_here()); }
-extern "C" unsigned weft_worker_index(const weft_worker* worker) { return worker_of(worker)->index; }
+extern "C" unsigned weft_worker_index(const weft_worker* worker) {
+  return worker != nullptr ? worker_of(worker)->index : UINT_MAX;
+}
 extern "C" unsigned weft_worker_count() { return core::configured_workers(); }
 
 extern "C" int weft_worker_bind(weft_worker* handle, int cpu) {

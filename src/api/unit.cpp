@@ -341,6 +341,7 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
                                                attr->stack != nullptr)))
     return WEFT_ERR_ARGUMENT;
   if (count == 0) return WEFT_OK;
+  if (count > UINT32_MAX) return WEFT_ERR_MEMORY;
   core::Worker& worker = core::worker_here();
   core::Wish wish;
   if (const int error = read_attributes(worker, attr, units == nullptr, wish); error != WEFT_OK) return error;
@@ -528,10 +529,12 @@ extern "C" int weft_yield_to(weft_unit* handle) {
 }
 
 extern "C" weft_state weft_unit_state(const weft_unit* handle) {
+  if (handle == nullptr) return WEFT_DONE;
   return api::state_of(unit_of(handle)->state.load(std::memory_order_acquire));
 }
 
 extern "C" const char* weft_unit_name(const weft_unit* handle) {
+  if (handle == nullptr) return "";
   const char* name = details(*unit_of(handle)).name;
   return name != nullptr ? name : "";
 }
@@ -545,6 +548,7 @@ extern "C" int weft_unit_set_name(weft_unit* handle, const char* name) {
 }
 
 extern "C" weft_technique weft_unit_technique(const weft_unit* handle) {
+  if (handle == nullptr) return WEFT_AUTO;
   return static_cast<weft_technique>(unit_of(handle)->technique.get());
 }
 

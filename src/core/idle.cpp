@@ -22,6 +22,7 @@
 
 #include "core/find.h"
 #include "core/identities.h"
+#include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/preempt_timer.h"
@@ -39,6 +40,9 @@ bool is_awake(const Worker& worker) {
   return worker.active.load(std::memory_order_relaxed) &&
          worker.parked.load(std::memory_order_relaxed) == Parked::awake;
 }
+
+// Carried by the KLT of a thread of the program's, which may run less than others.
+bool is_of_root(const Worker& worker) { return worker.use.load(std::memory_order_relaxed) == WorkerUse::root; }
 
 unsigned active_workers() { return runtime.active.load(std::memory_order_relaxed); }
 
@@ -151,7 +155,7 @@ void Searching::sleep() {
   runtime.sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
   const bool was_active = worker.active.load(std::memory_order_relaxed);
-  if (worker.root_unit.details.identity == nullptr) worker.active.store(false, std::memory_order_relaxed);
+  if (!is_of_root(worker)) worker.active.store(false, std::memory_order_relaxed);
   os::heavy_fence();
   std::uint32_t still = parked;
   const bool work =
@@ -175,6 +179,7 @@ void Searching::sleep() {
 
 void rest(Worker& worker) {
   leave_identities_to_others(worker);
+  leave_klts_to_others(worker);
   worker.active.store(false, std::memory_order_relaxed);
   worker.parked.store(Parked::spare_rests, std::memory_order_release);
   os::heavy_fence();
@@ -193,9 +198,7 @@ bool some_awake() { return find_worker(is_awake) != nullptr; }
 
 bool some_unbound_awake() {
   bool some = false;
-  for_each_worker([&some](const Worker& worker) {
-    some = some || (is_awake(worker) && worker.root_unit.details.identity == nullptr);
-  });
+  for_each_worker([&some](const Worker& worker) { some = some || (is_awake(worker) && !is_of_root(worker)); });
   return some;
 }
 
@@ -207,8 +210,7 @@ Worker* stand_in() {
   for_each_worker([&](Worker& worker) {
     if (!is_awake(worker)) return;
     ++awake;
-    const bool runs_anything = worker.root_unit.details.identity == nullptr;
-    if (runs_anything && (found == nullptr || worker.spare)) found = &worker;
+    if (!is_of_root(worker) && (found == nullptr || worker.spare)) found = &worker;
   });
   if (found != nullptr && awake > active_workers()) return found;
   Worker* spare = wake_spare();

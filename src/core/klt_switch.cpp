@@ -236,32 +236,37 @@ void* begin(void* argument) {
   return nullptr;
 }
 
-// Not in a handler. False: none can be had.
-bool make_klt() {
-  void* memory = std::malloc(sizeof(Klt));
-  if (memory == nullptr) return false;
-  auto klt = new (memory) Klt;
-  if (os::start_klt(begin, klt, loop_stack_bytes, os::Signals::of_its_work) != 0) {
-    std::free(memory);
-    if (!told.exchange(true, std::memory_order_relaxed))
-      base::warn(
-          "no further thread can be had (ulimit -u, pids.max): units are preempted less often than they should be");
-    return false;
-  }
-  klts_made.fetch_add(1, std::memory_order_relaxed);
+// Counts one that is about to be made. False: there are as many as there may be.
+bool count_klt() {
+  unsigned made = klts_made.load(std::memory_order_relaxed);
+  do {
+    if (made >= preemption_settings.most_klts) return false;
+  } while (!klts_made.compare_exchange_weak(made, made + 1, std::memory_order_relaxed));
   return true;
 }
 
-// ---------------------------------------------------------------- lending
+// Not in a handler. False: none can be had.
+bool make_klt() {
+  if (!count_klt()) return false;
+  void* memory = std::malloc(sizeof(Klt));
+  if (memory != nullptr && os::start_klt(begin, new (memory) Klt, loop_stack_bytes, os::Signals::of_its_work) == 0)
+    return true;
+  klts_made.fetch_sub(1, std::memory_order_relaxed);
+  std::free(memory);
+  if (memory != nullptr && !told.exchange(true, std::memory_order_relaxed))
+    base::warn(
+        "no further thread can be had (ulimit -u, pids.max): units are preempted less often than they should be");
+  return false;
+}
 
-bool may_make_klt() { return klts_made.load(std::memory_order_relaxed) < preemption_settings.most_klts; }
+// ---------------------------------------------------------------- lending
 
 // One that waits to be used; not in a handler. nullptr: there is none, and none can be had.
 Klt* get_klt(Worker& worker) {
   const HeldOff held;
   for (;;) {
     if (Klt* klt = take_from_pools(worker); klt != nullptr) return klt;
-    if (!may_make_klt() || !make_klt()) return take_from_global();
+    if (!make_klt()) return take_from_global();
     // It comes into the global pool by itself, where another may be faster.
     constexpr std::uint64_t a_while_ns = 200ULL * 1000;
     std::atomic<std::uint32_t> never_changes{0};
@@ -428,7 +433,7 @@ void make_wanted_klts() {
   unsigned wanted = klts_wanted.exchange(0, std::memory_order_relaxed);
   if (wanted > at_once) wanted = at_once;
   for (; wanted != 0; --wanted)
-    if (!may_make_klt() || !make_klt()) return;
+    if (!make_klt()) return;
 }
 
 KltCount count_klts() { return {klts_made.load(std::memory_order_relaxed), free_klts.load(std::memory_order_relaxed)}; }

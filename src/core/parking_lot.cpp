@@ -161,12 +161,6 @@ void Waiters::resume_taken() {
     resume_all(taken_);
 }
 
-void unpark_one(const void* address, void (*decided)(void*, bool, bool), void* argument) {
-  Waiters waiters(address);
-  const bool found = waiters.take();
-  if (decided != nullptr) decided(argument, found, !waiters.empty());
-}
-
 std::uint32_t unpark(const void* address, std::uint32_t most) {
   std::uint32_t count = 0;
   Waiters waiters(address);

@@ -6,7 +6,7 @@
 // freed as soon as their state says so: waking uses their address, and nothing that lies there.
 //
 // No wake-up is lost: park() checks its condition under the bucket's lock, with the unit announced
-// (suspending) but not yet in the queue; unpark_*() changes the object's state, if it does, before or
+// (suspending) but not yet in the queue; unpark() changes the object's state, if it does, before or
 // under the same lock. From the queue on, the hand-over is that of unit.h.
 //
 // A unit that waits with a deadline, or on several addresses, is resumed once: by whoever takes it out of its
@@ -206,10 +206,6 @@ bool park_if(const void* address, Decide decide, LeaveQuickly leave_quickly, Lea
   suspend();
   return true;
 }
-
-/// Resumes the unit that has waited longest on `address`. Before it does, and under the bucket's
-/// lock, calls decided(argument, found, more): whether there was one, and whether more are left.
-void unpark_one(const void* address, void (*decided)(void* argument, bool found, bool more), void* argument);
 
 /// Resumes all (or at most `most`) units that wait on `address`; returns how many.
 std::uint32_t unpark(const void* address, std::uint32_t most = UINT32_MAX);

@@ -125,6 +125,9 @@ bool is_time_to_look_around(Worker& worker) {
   return worker.direct_switches++ % most_direct_switches == 0 && worker.handed_on == nullptr;
 }
 
+// Where it was lent: so it does not rest with a KLT that others may need (klt_switch.h).
+bool is_carried_by_other(const Worker& worker) { return worker.carrier.load(std::memory_order_relaxed) != nullptr; }
+
 // Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
 void schedule(Worker& worker, bool counted_as_searcher) {
   SchedulerFrame frame(worker, true);
@@ -136,6 +139,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
     if (worker.spare && too_many_awake() && !worker.ends.load(std::memory_order_relaxed)) {
       searching.end();
       notify();  // what is left here, others take
+      if (is_carried_by_other(worker)) return;
       rest(worker);
       searching.begin();
     }
@@ -167,6 +171,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
     if (!searching.exhausted()) continue;
     if (worker.spare) {
       searching.end();
+      if (is_carried_by_other(worker)) return;
       rest(worker);
       searching.begin();
       continue;

@@ -141,7 +141,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<WorkerUse> use{WorkerUse::none};
   std::atomic<std::uint16_t> rank{0};  // of those that can be switched off (core/active.h); 0: it cannot
   std::atomic<bool> searches{false};   // for work, or has been told of some
-  bool spare = false;                  // stands in for workers whose KLT sleeps in the kernel; rests otherwise
+  base::Relaxed<bool> spare{false};    // stands in for workers whose KLT sleeps in the kernel; rests otherwise
   std::atomic<int> cpu{-1};            // that its KLT is bound to; -1: none
   std::atomic<bool> active{false};     // a root inside weft, or a KLT of weft's that is awake
   alignas(base::cache_line) std::atomic<std::uint32_t> parked{Parked::awake};

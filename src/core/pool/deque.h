@@ -9,12 +9,14 @@
 //
 // Fences, by letter. (A) push publishes the element by the release store of bottom_; steal's acquire
 // load of bottom_ is its partner. (B) pop must see a thief's top_ after its own claim on bottom_ is
-// visible, steal must read bottom_ after top_: the two seq_cst fences order the store-load pairs.
+// visible, steal must read bottom_ after top_: these loads and stores are seq_cst, which orders the store-load pairs.
 // (C) the compare-exchange on top_ decides who gets the last element.
 // Old arrays stay readable until the deque is destroyed, since a thief may still hold one; they add
 // up to less than the current one.
 //
-// The functions that end in _alone need no fence and no exchange: who calls them is alone (core/privacy.h).
+// The functions that end in _alone need no fence and no exchange: who calls them is alone (core/privacy.h). So
+// push_oldest_alone() may move top_ back: no thief is between its look at top_ and its exchange, which would take the
+// old value for the new one, for a steal lies within a Privacy::Visit as a whole.
 //
 // Rejected: an owner that is always without fence (B), and whose thief calls membarrier instead, each time. The
 // thief would pay 17 us for each steal; with core/privacy.h it does once in a while.
