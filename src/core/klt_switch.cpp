@@ -43,6 +43,7 @@
 #include "base/panic.h"
 #include "core/create.h"
 #include "core/identities.h"
+#include "core/place_pools.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/runtime.h"
@@ -329,6 +330,7 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
   }
   // Where there are no more KLTs it is never switched off this one.
   install_for(worker, unit);
+  take_place(worker, unit);
   return unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
 }
 

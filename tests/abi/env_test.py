@@ -119,6 +119,7 @@ GOOD_ON_WEFT = {
     "device-mandatory": ({"OMP_TARGET_OFFLOAD": "mandatory"}, {"default_device": "-4"}),
     "device-mandatory-1": ({"OMP_TARGET_OFFLOAD": "mandatory", "OMP_DEFAULT_DEVICE": "1"}, {"default_device": "1"}),
     "weft-workers": ({"WEFT_NUM_WORKERS": "5"}, {}),
+    "experiment": ({"WEFT_EXPERIMENT": "Range , own-lists"}, {}),
     "bind-unset": ({"OMP_PROC_BIND": "unset"}, {}),
     "bind-unset-places": ({"OMP_PROC_BIND": " UNSET ", "OMP_PLACES": "{0}"}, {"places": "1"}),
     "bind-all-unset": ({"OMP_PROC_BIND": "unset,unset"}, {**NESTING_BY_LIST}),
@@ -191,6 +192,7 @@ BAD = {
     ],
     "GOMP_CPU_AFFINITY": ["x", "1-0", "", "0-3:0", "-1", "0;1"],
     "GOMP_SPINCOUNT": ["many", "-1", "5q", ""],
+    "WEFT_EXPERIMENT": ["everything", "", "range,", "range runs"],
     "WEFT_NUM_WORKERS": ["none", "0", "-2", "1000000"],
     "WEFT_STACKSIZE": ["x", "-1M", "15K", "40MM", "2T"],
 }

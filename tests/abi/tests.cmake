@@ -144,6 +144,29 @@ foreach(list ${abi_unset_lists})
   endforeach()
 endforeach()
 
+# Regions with each of their optimisations switched off, and with all.
+abi_program(abi_experiment_probe -O2 experiment_probe.c)
+abi_register(abi.experiment 60 COMMAND
+  ${Python3_EXECUTABLE} ${abi_root}/experiment_test.py $<TARGET_FILE:abi_experiment_probe>)
+set(abi_switches kept-teams own-lists borrowed-stacks range runs master-helps place-pools)
+list(JOIN abi_switches "," abi_all_switches)
+foreach(without ${abi_switches} ${abi_all_switches})
+  set(label ${without})
+  if(without STREQUAL abi_all_switches)
+    set(label all)
+  endif()
+  foreach(workers 1 2 8 64)
+    set(environment WEFT_EXPERIMENT=${without} OMP_NUM_THREADS=8 WEFT_NUM_WORKERS=${workers})
+    foreach(name parallel_nested task_regions)
+      abi_register(abi.${name}.without.${label}.w${workers} 60 COMMAND abi_${name}_O2 ENV ${environment})
+    endforeach()
+    abi_register(abi.place_kept.without.${label}.w${workers} 60 COMMAND abi_place_kept
+      ENV ${environment} "OMP_PLACES={0},{1}")
+    abi_register(abi.place_unset.without.${label}.w${workers} 60 COMMAND abi_place_unset
+      ENV ${environment} OMP_PROC_BIND=unset,spread "OMP_PLACES={0},{1}")
+  endforeach()
+endforeach()
+
 # What the shared object exports and needs.
 abi_register(abi.symbols 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/symbols.py ${WEFT_STOCK_LIBGOMP} ${WEFT_DROPIN_DIR}/libgomp.so.1)

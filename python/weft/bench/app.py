@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from . import machine, mkl, places, preempt
+from . import machine, mkl, places, preempt, steps
 from .campaign import Plan, Step, run_plan
 from .catalog import ALL, CATALOG, CONSTRUCTS, MKL, Benchmark, Case, chosen_cases, find, has_aims, openmp_group
 from .files import write_json
@@ -52,6 +52,7 @@ def _list(console: Console) -> None:
         table.add_row(pattern.name, pattern.title, str(len(pattern.cases)))
     table.add_row(native.GROUP, "the seven patterns of the threading core, on weft and other libraries", "")
     table.add_row(preempt.NAME, preempt.TITLE, "")
+    table.add_row(steps.NAME, steps.TITLE, str(len(steps.CASES)))
     console.print(table)
 
 
@@ -78,6 +79,7 @@ def _select(names: list[str], quick: bool) -> list[tuple[Benchmark, list[Case]]]
                     *native.NAMES,
                     native.GROUP,
                     preempt.NAME,
+                    steps.NAME,
                 ]
             )
             raise typer.BadParameter(f"there is no benchmark '{name}'; there are {known}")
@@ -189,10 +191,12 @@ def bench(
     if not names:
         _list(console)
         return
-    if preempt.NAME in names:
+    for alone in (preempt, steps):
+        if alone.NAME not in names:
+            continue
         if len(names) > 1:
-            raise typer.BadParameter(f"measure {preempt.NAME} in a run of its own: it compares other things")
-        raise typer.Exit(preempt.run(console, rounds, quick, json_file, png_file))
+            raise typer.BadParameter(f"measure {alone.NAME} in a run of its own: it compares other things")
+        raise typer.Exit(alone.run(console, rounds, quick, json_file, png_file))
     of_core = [name for name in names if name in native.NAMES or name == native.GROUP]
     names = [name for name in names if name not in of_core]
     if names and of_core:

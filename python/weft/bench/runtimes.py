@@ -14,7 +14,7 @@ from pathlib import Path
 from . import places
 
 # Settings of the user's shell that would favour one runtime or turn nesting off.
-_DROPPED = ("OMP_", "KMP_", "GOMP_", "LIBOMP_", "BLIS_", "OPENBLAS_", "MKL_")
+_DROPPED = ("OMP_", "KMP_", "GOMP_", "LIBOMP_", "BLIS_", "OPENBLAS_", "MKL_", "WEFT_EXPERIMENT")
 
 # Deep enough for every benchmark. The default, one level, would turn the nests off.
 _NESTING = {"OMP_MAX_ACTIVE_LEVELS": "16"}

@@ -25,6 +25,7 @@
 #include "core/scheduler.h"
 #include "faces/openmp/affinity_display.h"
 #include "faces/openmp/even_deal.h"
+#include "faces/openmp/experiment.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/places.h"
@@ -108,7 +109,7 @@ unsigned place_here(core::Worker& worker) {
 void hold_master(core::Worker& worker, unsigned place) {
   core::Unit& unit = *worker.current;
   if (!core::is_root(unit)) {
-    unit.pool.store(core::place_pool(place), std::memory_order_relaxed);
+    if (!is_off(Optimisation::place_pools)) unit.pool.store(core::place_pool(place), std::memory_order_relaxed);
     unit.flags.fetch_or(core::UnitFlag::placed, std::memory_order_relaxed);
   }
   bind_to_place(worker, unit);
@@ -130,7 +131,7 @@ void place_team(Team& team, core::Worker& worker) {
   }
   const bool free = opener.place == no_place;
   team.placement = {policy, opener.first, opener.count, free ? place_here(worker) : opener.place};
-  team.dispatch = Dispatch::at_places;
+  team.dispatch = is_off(Optimisation::place_pools) ? Dispatch::bound : Dispatch::at_places;
   if (free) hold_master(worker, team.placement.place);
 }
 
@@ -163,7 +164,8 @@ void push_proc_bind(unsigned policy) {
 void attend_as_settings_say() {
   attends_members = places.in_use() || global_icv.display_affinity;
   attends_regions = attends_members || ompt::watched;
-  attends_ends = ompt::watched || (places.in_use() && some_level_is_unset());
+  attends_ends = ompt::watched || (places.in_use() && some_level_is_unset()) || sets_teams_aside() ||
+                 is_off(Optimisation::master_helps);
   settings.attends_tasks = settings.cancellation || ompt::watched;
 }
 

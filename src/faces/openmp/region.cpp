@@ -29,6 +29,7 @@
 #include "core/scheduler.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
+#include "faces/openmp/experiment.h"
 #include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/ompt/sanitized_program.h"
@@ -41,11 +42,15 @@
 
 namespace weft::openmp {
 
-bool members_keep_klts = false;
-
-void preempt_members(core::Preemption kind) { members_keep_klts = kind == core::Preemption::klt_switch; }
-
 namespace {
+
+// WEFT_PREEMPT=klt-switch: members are units that can be left with their KLT.
+bool members_keep_klts = false;
+Dispatch usual_dispatch = Dispatch::claimed;
+core::Technique technique_of_units = core::Technique::roc_l;
+
+// Members that take no longer are claimed in runs; well below a microsecond.
+unsigned long long short_ticks = 2000;
 
 // A member other than the master, at the high end of the stack that it runs on.
 struct alignas(base::cache_line) MemberFrame {
@@ -192,10 +197,9 @@ void deviated_member_finished(core::Unit* unit) {
 
 [[gnu::noinline]] void mark_unit(const Team& team, core::Unit& unit, const Member& member) {
   unsigned flags = members_keep_klts ? unsigned{core::UnitFlag::switches_klt} : 0;
-  if (team.dispatch == Dispatch::at_places) {
+  if (team.dispatch == Dispatch::at_places)
     unit.pool.store(core::place_pool(place_of(member).place), std::memory_order_relaxed);
-    flags |= core::UnitFlag::placed;
-  }
+  if (team.dispatch != Dispatch::as_units) flags |= core::UnitFlag::placed;
   unit.flags.store(static_cast<std::uint16_t>(flags), std::memory_order_relaxed);
 }
 
@@ -312,7 +316,6 @@ void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) 
 void take_members(core::Worker& worker, Team& team, bool all) {
   if (ompt::watched && team.own_stacks) [[unlikely]]
     return take_members_on_their_stacks(worker, team, all);
-  constexpr unsigned long long short_ticks = 2000;  // well below a microsecond
   unsigned most = 1;
   for (;;) {
     const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
@@ -407,7 +410,8 @@ unsigned acquire_threads(Member& member, unsigned wanted, int limit) {
 
 // ---------------------------------------------------------------- opening and closing
 
-Team* new_team() {
+Team* new_team(WorkerCache& cache) {
+  if (Team* team = take_team_set_aside(cache)) return team;
   void* memory = nullptr;
   if (posix_memalign(&memory, base::cache_line, sizeof(Team)) != 0) base::panic("no memory for a team");
   Team* team = new (memory) Team;
@@ -419,7 +423,7 @@ Team* new_team() {
 Team* take_team(core::Worker& worker) {
   WorkerCache& cache = cache_of(worker);
   Team* team = cache.free_teams;
-  if (team == nullptr) return new_team();
+  if (team == nullptr) return new_team(cache);
   cache.free_teams = team->next;
   return team;
 }
@@ -464,10 +468,10 @@ void clear_vacancies(Team& team, unsigned size) {
 // place can serve another region.
 void unpublish_if_of_no_use(Team& team) {
   core::SpinGuard guard(team.tasks.lock);
-  if (!team.tasks.used.load(std::memory_order_relaxed)) core::unpublish(team.share);
+  if (!team.tasks.used.load(std::memory_order_relaxed) && team.share.left() == 0) core::unpublish(team.share);
 }
 
-void wait_for_members(Team& team) {
+[[gnu::always_inline]] inline void wait_for_members(Team& team) {
   const auto complete = [&team] { return Pending::holders(team.pending.load(std::memory_order_acquire)) == 0; };
   for (unsigned round = 0; !complete(); ++round) {
     if (keep_looking(team, round)) continue;
@@ -564,7 +568,7 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
   team->master_unit = worker.current;
   team->seats = nullptr;
-  team->dispatch = members_keep_klts ? Dispatch::as_units : Dispatch::claimed;
+  team->dispatch = usual_dispatch;
   team->standing = Standing::inner;
   if (outer.standing == Standing::root) team->standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
@@ -604,6 +608,7 @@ void push_members(Team& team) {
   core::Pool* pool = nullptr;
   for (unsigned number = 1; number < team.size; ++number) {
     core::Unit& unit = seat_member_in(frames + number, team, number, false).unit;
+    unit.technique = technique_of_units;
     if (ompt::watched && team.own_stacks) {
       unit.stack = ompt::stack_for(team, number);
       unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
@@ -622,12 +627,20 @@ void push_members(Team& team) {
 
 }  // namespace
 
+void choose_members(core::Preemption kind) {
+  members_keep_klts = kind == core::Preemption::klt_switch;
+  const bool units = members_keep_klts || is_off(Optimisation::range) || is_off(Optimisation::borrowed_stacks);
+  usual_dispatch = units ? Dispatch::as_units : Dispatch::claimed;
+  if (is_off(Optimisation::borrowed_stacks)) technique_of_units = core::Technique::full_l;
+  if (is_off(Optimisation::runs)) short_ticks = 0;
+}
+
 void start_members(Team& team) {
   if (team.size == 1) return;
   // Published first: a thief that still knows the share from an earlier region can claim a member as soon as it
   // is open, and that member's first task looks whether the share is published (open_pool).
   core::publish(*core::this_worker(), team.share);
-  if (team.dispatch != Dispatch::claimed) [[unlikely]] {
+  if (team.dispatch >= Dispatch::as_units) [[unlikely]] {
     push_members(team);
   } else {
     team.share.open(1, team.size);
@@ -664,26 +677,6 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
 
 }  // namespace
 
-namespace {
-
-[[gnu::noinline, gnu::cold]] void close_attended_region() {
-  const bool held = holds_master(*this_member().team);
-  if (ompt::watched)
-    ompt::close_watched_region();
-  else
-    complete_region();
-  if (held) let_master_go(*core::this_worker());
-}
-
-}  // namespace
-
-void close_region() {
-  if (attends_ends) [[unlikely]]
-    close_attended_region();
-  else
-    complete_region();
-}
-
 void complete_region() {
   Member& master = this_member();
   Team& team = *master.team;
@@ -706,6 +699,36 @@ void complete_region() {
   }
   if (forked_inside) return;  // the team is a picture of the parent's
   put_back(worker, team);
+}
+
+namespace {
+
+// For the experiment: the master leaves all members to whoever looks for work, if only on its own worker.
+void wait_without_helping(Team& team) {
+  const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
+  if (team.size > 1 && !forked_inside) wait_for_members(team);
+}
+
+[[gnu::noinline, gnu::cold]] void close_attended_region() {
+  Team& team = *this_member().team;
+  const bool held = holds_master(team);
+  if (is_off(Optimisation::master_helps)) wait_without_helping(team);
+  if (ompt::watched)
+    ompt::close_watched_region();
+  else
+    complete_region();
+  core::Worker& worker = *core::this_worker();
+  if (held) let_master_go(worker);
+  if (sets_teams_aside()) set_closed_teams_aside(cache_of(worker));
+}
+
+}  // namespace
+
+void close_region() {
+  if (attends_ends) [[unlikely]]
+    close_attended_region();
+  else
+    complete_region();
 }
 
 Team& open_initial_team(const Icv& icv) {

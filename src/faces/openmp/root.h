@@ -47,7 +47,8 @@ struct WorkerCache {
   Root* root = nullptr;
   RegionCounters counters;
   BlockCache blocks;
-  Dialect opener = Dialect::gnu;  // of the region opened next; noted only where affinity is displayed
+  Dialect opener = Dialect::gnu;    // of the region opened next; noted only where affinity is displayed
+  Team* teams_set_aside = nullptr;  // only for the experiment (experiment.h)
   // Only where there are places.
   ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
   unsigned bound_to = 0;                         // the place where its KLT was bound last,

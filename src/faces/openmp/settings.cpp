@@ -12,6 +12,7 @@
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/allocator.h"
 #include "faces/openmp/allocator_setting.h"
+#include "faces/openmp/experiment.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/hardware_subset.h"
 #include "faces/openmp/kmp_affinity.h"
@@ -284,6 +285,7 @@ const Variable variables[] = {
     {"OMP_DISPLAY_ENV", read_display, "true, false or verbose", "false"},
     {"WEFT_REPORT", [](ValueReader& value) { return read_switch(value, settings.report); }, a_switch, "false"},
     {"WEFT_IDENTITY", [](ValueReader& value) { return read_switch(value, settings.identities); }, a_switch, "true"},
+    {"WEFT_EXPERIMENT", read_experiment, a_list_of_optimisations, "(nothing is switched off)"},
 };
 
 // Those of the core, which also the C API reads.
@@ -405,6 +407,9 @@ void show_verbose() {
   show_number("WEFT_STACKSIZE", settings.stack_size);
   show_boolean("WEFT_REPORT", settings.report);
   show_boolean("WEFT_IDENTITY", settings.identities);
+  fputs("  WEFT_EXPERIMENT = '", stderr);
+  show_experiment();
+  fputs("'\n", stderr);
 }
 
 }  // namespace
@@ -441,7 +446,7 @@ enum class When : std::uint8_t { always, before_regions, at_load };
 When can_be_set(const char* name) {
   for (const char* early : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "OMP_CANCELLATION", "OMP_DISPLAY_AFFINITY"})
     if (strcmp(name, early) == 0) return When::before_regions;
-  for (const char* loaded : {"OMP_PROC_BIND", "OMP_PLACES", "WEFT_REPORT", "WEFT_IDENTITY"})
+  for (const char* loaded : {"OMP_PROC_BIND", "OMP_PLACES", "WEFT_REPORT", "WEFT_IDENTITY", "WEFT_EXPERIMENT"})
     if (strcmp(name, loaded) == 0) return When::at_load;
   return When::always;
 }

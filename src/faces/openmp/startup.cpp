@@ -38,7 +38,7 @@ namespace {
   if (places.in_use()) hooks.klt_starts = bind_new_klt;
   core::configure(config, hooks);
   core::read_preemption_environment();
-  preempt_members(core::preemption_settings.kind);
+  choose_members(core::preemption_settings.kind);
   if (!settings.identities) core::identities_enabled = false;
   if (settings.display) display_settings(settings.display_verbose);
 }

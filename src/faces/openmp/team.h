@@ -42,6 +42,7 @@ enum class Standing : std::uint8_t {
 /// How members other than the master come to run.
 enum class Dispatch : std::uint8_t {
   claimed,    // as numbers, by whoever finds them in the team's range
+  bound,      // the same, and the KLT that one goes on on is bound to its place (only for the experiment)
   as_units,   // each as a unit that is ready from the start: it can be left with the KLT that it runs on
   at_places,  // the same, each in the pool of its place
 };
@@ -114,9 +115,8 @@ struct Pending {
 /// Opens a region of `size` members; the calling thread becomes member 0 of it.
 Team& open_region(unsigned size, void (*function)(void*), void* data);
 
-/// WEFT_PREEMPT=klt-switch: members are units that can be left with their KLT. Before the first region.
-extern bool members_keep_klts;
-void preempt_members(core::Preemption kind);
+/// What preemption and the experiment ask of the way in which members run. Before the first region.
+void choose_members(core::Preemption kind);
 
 /// As open_region, but holds the members back until start_members(): for combined constructs.
 Team& prepare_region(unsigned size, void (*function)(void*), void* data);
