@@ -20,9 +20,19 @@ Unit* unless_out_of_scope(const Worker& worker, Worker& owner, Unit* unit) {
   if (unit == nullptr || Aside::may_run(scope_of(worker), *unit)) [[likely]]
     return unit;
   const Share* scope = scope_of(*unit);
+  const Pool* pool = has_flag(*unit, UnitFlag::placed) ? unit->pool.load(std::memory_order_relaxed) : nullptr;
   owner.aside.put(*unit);
-  notify(scope);
+  if (pool != nullptr)
+    notify_place(*pool, scope);
+  else
+    notify(scope);
   return nullptr;
+}
+
+Aside::Looker looker_at(const Worker& victim, const Worker& worker) {
+  const bool waits_awake = victim.lends_within.load(std::memory_order_relaxed) != nullptr &&
+                           victim.parked.load(std::memory_order_acquire) == Parked::awake;
+  return {scope_of(worker), worker.attended.load(std::memory_order_relaxed), !waits_awake || takes_from_all(worker)};
 }
 
 // Whether a unit out of an inbox is for its worker. Some come from a barrier, where nobody has looked at them since
@@ -129,9 +139,12 @@ auto for_each_worker(unsigned start, Look look) -> decltype(look(*runtime.worker
 
 bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() || !worker.inbox.looks_empty(); }
 
-bool any_work_within(const Share* scope) {
-  return for_each_worker(0, [scope](Worker& victim) {
-    return has_ready_units(victim) || victim.aside.has(scope) || shared_work(victim, scope) != nullptr;
+// looker(Worker&): who looks at the aside of that one.
+template <class Lookers>
+bool any_work_within(const Share* scope, Lookers looker) {
+  return for_each_worker(0, [scope, looker](Worker& victim) {
+    return has_ready_units(victim) || (!victim.aside.looks_empty() && victim.aside.has(looker(victim))) ||
+           shared_work(victim, scope) != nullptr;
   });
 }
 
@@ -233,7 +246,7 @@ Found search(Worker& worker) {
       unit = steal(worker, victim, limit);
       unit = unless_out_of_scope(worker, victim, unit);
     }
-    if (unit == nullptr) unit = victim.aside.take(scope);
+    if (unit == nullptr && !victim.aside.looks_empty()) unit = victim.aside.take(looker_at(victim, worker));
     if (unit != nullptr) ++worker.counters.steals;
     return {unit, nullptr};
   });
@@ -241,8 +254,13 @@ Found search(Worker& worker) {
   return found;
 }
 
-bool any_work(const Worker& worker) { return any_work_within(scope_of(worker)) || any_placed(worker); }
-bool any_work() { return any_work_within(nullptr); }
+bool any_work(const Worker& worker) {
+  return any_work_within(scope_of(worker), [&worker](const Worker& victim) { return looker_at(victim, worker); }) ||
+         any_placed(worker);
+}
+bool any_work() {
+  return any_work_within(nullptr, [](const Worker&) { return Aside::Looker{}; });
+}
 
 bool offers_work(const Worker& worker) {
   return has_ready_units(worker) || !worker.aside.looks_empty() || shared_work(worker, nullptr) != nullptr;

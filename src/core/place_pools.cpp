@@ -74,14 +74,10 @@ Unit* next_placed(Worker& worker) {
   return pool != nullptr ? pool->pop() : nullptr;
 }
 
-namespace {
-
 bool takes_from_all(const Worker& worker) {
   return place_pools.count != 0 && (worker.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 ||
                                     place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off());
 }
-
-}  // namespace
 
 Unit* next_placed_elsewhere(const Worker& worker) {
   if (!takes_from_all(worker)) return nullptr;

@@ -48,6 +48,9 @@ Unit* next_placed(Worker& worker);
 /// From any pool, if the worker may.
 Unit* next_placed_elsewhere(const Worker& worker);
 
+/// Whether the worker may.
+bool takes_from_all(const Worker& worker);
+
 /// Whether one of these two would find something (a hint).
 bool any_placed(const Worker& worker);
 /// Whether anything waits in any of them.

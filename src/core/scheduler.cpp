@@ -443,6 +443,7 @@ void suspend() {
     schedule(worker, false);
     worker.until_ready = nullptr;
     put_back_what_was_handed_on(worker);
+    while (Unit* placed = worker.aside.take_placed()) put_ready(worker, *placed);
     worker.lends_within.store(nullptr, std::memory_order_relaxed);
   }
   unit.state.store(UnitState::running, std::memory_order_relaxed);

@@ -134,6 +134,13 @@ foreach(pair ${abi_pairs})
     ENV OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
 endforeach()
 
+abi_program(abi_place_moves -O2 place_moves.c)
+target_link_options(abi_place_moves PRIVATE -rdynamic)
+foreach(policy close spread)
+  abi_register(abi.place_moves.${policy} 60 COMMAND abi_place_moves
+    ENV OMP_PROC_BIND=${policy},${policy} WEFT_NUM_WORKERS=2 "OMP_PLACES={0},{1}")
+endforeach()
+
 # Levels that are not bound: no stock runtime has them.
 set(abi_unset_lists spread spread,close spread,unset unset,spread unset)
 abi_program(abi_place_unset -O2 place_unset.c)

@@ -1,0 +1,41 @@
+/* A thread of the program that waits for the region that it has opened comes upon members of the region around, which
+ * it may not run. They stay at its place: else the kernel threads of others would be bound to that CPU, on which the
+ * thread spins, for each of them. Run with OMP_PLACES={0},{1} and two workers. */
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "check.h"
+
+static int moves;
+
+/* The runtime's calls come here too. */
+int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t* cpus) {
+  check_add(&moves, 1);
+  return (int)syscall(SYS_sched_setaffinity, thread, size, cpus);
+}
+
+static void nested_regions(int count) {
+  int members = 0;
+  for (int i = 0; i < count; ++i) {
+#pragma omp parallel num_threads(8)
+#pragma omp parallel num_threads(4)
+    check_add(&members, 1);
+  }
+  CHECK_EQ(members, 32 * count);
+}
+
+int main(void) {
+  check_runtime();
+  if (omp_get_num_places() != 2) {
+    puts("not run: CPUs 0 and 1 are not both usable");
+    return 0;
+  }
+  omp_set_max_active_levels(2);
+  CHECK_GE(omp_get_place_num(), 0);
+  nested_regions(1);
+  CHECK_GE(check_load(&moves), 1); /* those of the beginning are seen */
+  check_store(&moves, 0);
+  nested_regions(200);
+  CHECK_LE(check_load(&moves), 100); /* where a thread has slept for want of a CPU */
+  return check_finish();
+}
