@@ -24,6 +24,21 @@ static void nested_regions(int count) {
   CHECK_EQ(members, 32 * count);
 }
 
+/* And yet, what such a member has to do must come about, if another one spins for it on that thread. */
+static void spin_for_the_region_around(void) {
+  for (int again = 0; again < 3; ++again) {
+    int flag = 0;
+#pragma omp parallel num_threads(4)
+    {
+      const int number = omp_get_thread_num();
+      if (number == 1) check_store(&flag, 1);
+#pragma omp parallel num_threads(2) if (number == 0)
+      while (number == 0 && !check_load(&flag)) check_work(10);
+    }
+    CHECK_EQ(flag, 1);
+  }
+}
+
 int main(void) {
   check_runtime();
   if (omp_get_num_places() != 2) {
@@ -37,5 +52,6 @@ int main(void) {
   check_store(&moves, 0);
   nested_regions(200);
   CHECK_LE(check_load(&moves), 100); /* where a thread has slept for want of a CPU */
+  spin_for_the_region_around();
   return check_finish();
 }
