@@ -3,7 +3,10 @@
 //   mkl_nest LIBRARY dgemv|dgemm|dpotrf N OUTER INNER REPEATS
 //
 // LIBRARY is libmkl_rt.so. Prints sums of the results, and the seconds of one repeat on standard error. Which of MKL's
-// threading layers is used is said by MKL_THREADING_LAYER.
+// threading layers is used is said by MKL_THREADING_LAYER, INTEL or GNU. MKL by itself takes GNU's wherever a libgomp
+// is loaded, so it is told by a call; but on a runtime that has no entry points of Intel's it stays with GNU's, since
+// two runtimes in one process hang. MKL is also told that the processor is one of Intel's: on others its dgemv has no
+// threads.
 #include <dlfcn.h>
 #include <math.h>
 #include <omp.h>
@@ -36,6 +39,23 @@ static void find(void* library, const char* name, void* function) {
   void* symbol = dlsym(library, name);
   if (!symbol) fail(name);
   memcpy(function, &symbol, sizeof symbol);
+}
+
+// What MKL calls to learn the maker of the processor; ours stand first in the search order (-rdynamic).
+typedef int Question(void);
+static int yes(void) { return 1; }
+Question* mkl_serv_get_cpu(void);
+Question* mkl_serv_get_cpu_true(void);
+Question* mkl_serv_get_cpu(void) { return yes; }
+Question* mkl_serv_get_cpu_true(void) { return yes; }
+
+static void choose_layer(void* library) {
+  const char* layer = getenv("MKL_THREADING_LAYER");
+  if (!layer || (strcmp(layer, "INTEL") == 0 && !dlsym(RTLD_DEFAULT, "__kmpc_fork_call"))) return;
+  const int wanted = strcmp(layer, "INTEL") == 0 ? 0 : 3;  // as mkl_service.h has them; 3: GNU
+  int (*set_layer)(int);
+  find(library, "MKL_Set_Threading_Layer", &set_layer);
+  if (set_layer(wanted) != wanted) fail("MKL does not take this layer");
 }
 
 static double* filled(uint64_t seed) {
@@ -81,6 +101,7 @@ int main(int argc, char** argv) {
   find(library, "dgemv_", &dgemv);
   find(library, "dpotrf_", &dpotrf);
   find(library, "MKL_Set_Num_Threads_Local", &set_threads);
+  choose_layer(library);
   kind = argv[2];
   if (strcmp(kind, "dgemv") != 0 && strcmp(kind, "dgemm") != 0 && strcmp(kind, "dpotrf") != 0) fail("unknown routine");
   n = atoi(argv[3]);
