@@ -7,6 +7,7 @@ it too, for weft on that.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from .catalog import MKL_NESTS
 from .results import Cell
 
 Cells = Mapping[str, Cell]  # by runtime
@@ -125,9 +126,8 @@ _LIMITS: dict[tuple[str, str], Aim] = {
     **_over_inner("blis", "n=256,outer=4"),
     **{
         key: aim
-        for outer in (3, 4)
-        for call in ("kind=dgemv,n=600", "kind=dgemm,n=256")
-        for key, aim in _over_inner("mkl", f"{call},outer={outer}").items()
+        for kind, n, outer in MKL_NESTS
+        for key, aim in _over_inner("mkl", f"kind={kind},n={n},outer={outer}").items()
     },
 }
 _ALL_ROWS: dict[str, Aim] = {"imbalance": over_ideal(1.05)}
