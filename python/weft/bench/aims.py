@@ -1,7 +1,7 @@
 """What each row of `weft bench openmp` has to reach on a machine of two CPUs, and whether it did.
 
 Others are all runtimes but weft. A limit is one for weft on the program that gcc has built, and, where clang has built
-it too, for weft on that.
+it too, for weft on that. A median of zero or less is noise: nothing is judged by it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,11 +34,15 @@ def _is_of_clang(name: str) -> bool:
     return name.endswith(" clang")
 
 
+def _least(medians: Iterable[float | None]) -> float | None:
+    """Of those that are clear."""
+    return min((median for median in medians if median is not None and median > 0), default=None)
+
+
 def _best_of_others(cells: Cells, only_clang: bool = False) -> float | None:
-    medians = [
+    return _least(
         cell.median for name, cell in cells.items() if name not in WEFT and (_is_of_clang(name) or not only_clang)
-    ]
-    return min((median for median in medians if median is not None), default=None)
+    )
 
 
 def at_most(us: float) -> Aim:
@@ -77,7 +81,7 @@ def over_row(factor: float, config: str, text: str) -> Aim:
 
     def limit(_cells: Cells, name: str, row: RowCells) -> float | None:
         cell = row(config).get(name)
-        return None if cell is None or cell.median is None else factor * cell.median
+        return None if cell is None or cell.median is None or cell.is_unclear else factor * cell.median
 
     return Aim(f"{factor:g} {text}", limit)
 
@@ -85,14 +89,11 @@ def over_row(factor: float, config: str, text: str) -> Aim:
 def best_of_rows(configs: Sequence[str], text: str) -> Aim:
     """The best of several rows against the best of the others in all of them."""
 
-    def least(values: Iterable[float | None]) -> float | None:
-        return min((value for value in values if value is not None), default=None)
-
     def limit(_cells: Cells, _name: str, row: RowCells) -> float | None:
-        return least(_best_of_others(row(config)) for config in configs)
+        return _least(_best_of_others(row(config)) for config in configs)
 
     def measured(_cells: Cells, name: str, row: RowCells) -> float | None:
-        return least(row(config)[name].median for config in configs if name in row(config))
+        return _least(row(config)[name].median for config in configs if name in row(config))
 
     return Aim(text, limit, measured)
 
@@ -148,5 +149,6 @@ def verdicts(aim: Aim, cells: Cells, row: RowCells) -> dict[str, bool | None]:
     for name in WEFT:
         if name in cells and cells[name].measurements:
             median, limit = aim.measured(cells, name, row), aim.limit(cells, name, row)
-            found[name] = None if limit is None else median is not None and median <= limit
+            unclear = limit is None or (median is not None and median <= 0)
+            found[name] = None if unclear else median is not None and median <= limit
     return found

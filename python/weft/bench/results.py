@@ -52,12 +52,17 @@ class Cell:
         return statistics.median(self.medians) if self.medians else None
 
     @property
+    def is_unclear(self) -> bool:
+        """A cost that is a difference came out as nothing or less: the machine's noise was larger."""
+        return self.median is not None and self.median <= 0
+
+    @property
     def spread(self) -> float | None:
-        """Half the interquartile range of the rounds' medians over their median."""
+        """Half the interquartile range of the rounds' medians over the amount of their median."""
         if len(self.medians) < 2 or not self.median:
             return None
         low, _, high = statistics.quantiles(self.medians, n=4, method="inclusive")
-        return (high - low) / 2 / self.median
+        return (high - low) / 2 / abs(self.median)
 
     @property
     def failures(self) -> list[Measurement]:
@@ -99,11 +104,13 @@ class Results:
         )
 
     def choose_setting(self, benchmark: str, config: str, runtime: str, settings: list[str]) -> str:
-        """Keeps the setting with the lowest median so far; one that failed loses."""
+        """Keeps the setting with the lowest median so far; an unclear one loses, and one that failed does more so."""
 
-        def rank(setting: str) -> float:
-            median = self.of(benchmark, config, runtime, setting).median
-            return float("inf") if median is None else median
+        def rank(setting: str) -> tuple[int, float]:
+            cell = self.of(benchmark, config, runtime, setting)
+            if cell.median is None:
+                return 2, 0.0
+            return (1, 0.0) if cell.is_unclear else (0, cell.median)
 
         best = min(settings, key=rank)
         self.chosen[benchmark, config, runtime] = best

@@ -132,6 +132,16 @@ def test_the_table_says_what_was_reached():
     assert "not yet: constructs2 for (weft)" in aims_summary([(BENCHMARK, BENCHMARK.cases)], runtimes, slow)
 
 
+def test_a_cost_below_nothing_neither_judges_nor_is_judged():
+    cells = {"libgomp": cell(4), "libomp": cell(-30.41), "weft": cell(1.5)}
+    assert verdicts(of_best(), cells, nothing) == {"weft": True}
+    assert verdicts(of_best(), cells | {"weft": cell(5)}, nothing) == {"weft": False}
+    assert verdicts(of_best(), {"libomp": cell(-1), "weft": cell(1.5)}, nothing) == {"weft": None}
+    assert verdicts(at_most(3), {"weft": cell(-0.1)}, nothing) == {"weft": None}
+    rows = {"inner=1": {"weft": cell(-1)}}
+    assert verdicts(over_row(1.3, "inner=1", ""), {"weft": cell(1)}, rows.__getitem__) == {"weft": None}
+
+
 def test_an_overhead_below_nothing_is_shown_and_plotted(tmp_path: Path):
     found = results({"libgomp": -0.01, "libomp": 0.02, "weft": -0.02})
     assert "-0.02" in shown(aims_table(BENCHMARK, BENCHMARK.cases, stock_and_weft(), found))

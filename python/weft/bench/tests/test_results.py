@@ -36,3 +36,17 @@ def test_the_better_setting_counts_and_a_failed_one_loses():
     results.add([measurement(9, "passive"), measurement(None, "active")])
     assert results.choose_setting("b", "c", "r", ["active", "passive"]) == "passive"
     assert results.of("b", "c", "r").median == 9
+
+
+def test_a_setting_that_seems_to_cost_less_than_nothing_loses_to_a_clear_one():
+    results = Results()
+    results.add([measurement(-30, "bound"), measurement(9, "passive"), measurement(None, "active")])
+    assert results.choose_setting("b", "c", "r", ["active", "bound", "passive"]) == "passive"
+    assert results.choose_setting("b", "c", "r", ["active", "bound"]) == "bound"
+
+
+def test_the_spread_of_a_cost_below_nothing_is_no_negative_number():
+    results = Results()
+    results.add([measurement(us) for us in (-10, -30)])
+    assert results.of("b", "c", "r").is_unclear
+    assert results.of("b", "c", "r").spread == pytest.approx(5 / 20)
