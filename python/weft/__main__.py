@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
-def main() -> int:
-    if sys.argv[1:2] == ["run"]:
+def dispatch(arguments: list[str]) -> int:
+    if arguments[:1] == ["run"]:
         from weft import run
 
-        return run.main(sys.argv[2:])
-    if sys.argv[1:2] == ["ctl"]:
+        return run.main(arguments[1:])
+    if arguments[:1] == ["ctl"]:
         from weft import ctl
 
-        return ctl.main(sys.argv[2:])
+        return ctl.main(arguments[1:])
     try:
         from weft import cli
     except ModuleNotFoundError as error:
         print(f"weft: the Python package '{error.name}' is missing; `make build` installs it", file=sys.stderr)
         return 1
-    return cli.main(sys.argv[1:])
+    return cli.main(arguments)
+
+
+def drop_output() -> None:
+    """What could not be written is not tried again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    try:
+        status = dispatch(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        drop_output()
+    except (OSError, ValueError) as error:
+        drop_output()
+        words = [word for word in arguments[:1] if not word.startswith("-")]
+        if isinstance(error, OSError):
+            words += [str(part) for part in (error.filename, error.strerror) if part is not None]
+        else:
+            words.append(str(error))
+        print(": ".join(["weft", *words]), file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

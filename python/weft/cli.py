@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
@@ -92,9 +91,6 @@ def bench_command(context: typer.Context) -> None:
 def main(arguments: list[str]) -> int:
     try:
         app(args=arguments, prog_name="weft")
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     return 0

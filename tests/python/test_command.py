@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import tomllib
@@ -79,3 +80,26 @@ def test_without_its_packages_the_command_says_so() -> None:
     assert result.returncode == 1
     assert "make build" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["info"], ["doctor", "true"], ["bench"], ["--help"], ["bench", "--help"], ["run", "--help"], ["--version"]],
+)
+def test_output_that_cannot_be_written_is_one_line(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [ROOT / "weft", *words]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.startswith("weft: ")
+    assert result.stderr.endswith("No space left on device\n")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["info"], ["--help"], ["run", "--help"]])
+def test_a_reader_that_has_gone_is_no_error_to_tell(words: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    result = subprocess.run([ROOT / "weft", *words], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (result.returncode, result.stderr) == (1, "")

@@ -149,6 +149,8 @@ def verdicts(aim: Aim, cells: Cells, row: RowCells) -> dict[str, bool | None]:
     for name in WEFT:
         if name in cells and cells[name].measurements:
             median, limit = aim.measured(cells, name, row), aim.limit(cells, name, row)
-            unclear = limit is None or (median is not None and median <= 0)
-            found[name] = None if unclear else median is not None and median <= limit
+            if limit is None or (median is not None and median <= 0):
+                found[name] = None
+            else:
+                found[name] = median is not None and median <= limit
     return found

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from . import machine, mkl, places, preempt, steps
+from . import machine, mkl, preempt, steps
 from .campaign import Plan, Step, run_plan
 from .catalog import ALL, CATALOG, CONSTRUCTS, MKL, Benchmark, Case, chosen_cases, find, has_aims, openmp_group
-from .files import write_json
+from .files import find_outputs, write_json
 from .goals import goals_table
 from .native import command as native
 from .plot import write_plot
@@ -56,8 +56,15 @@ def _list(console: Console) -> None:
     console.print(table)
 
 
+def _check_names(names: list[str]) -> None:
+    known = ["main", "all", OPENMP, *(b.name for b in ALL), *native.NAMES, native.GROUP, preempt.NAME, steps.NAME]
+    for name in names:
+        if name not in known:
+            raise typer.BadParameter(f"there is no benchmark '{name}'; there are {', '.join(known)}")
+
+
 def _select(names: list[str], quick: bool) -> list[tuple[Benchmark, list[Case]]]:
-    """The benchmarks and cases that are meant; raises BadParameter for a name that is none."""
+    """The benchmarks and cases that are meant."""
     chosen: dict[str, tuple[Benchmark, list[Case]]] = {}
     for name in names:
         if name in ("main", "all"):
@@ -69,20 +76,6 @@ def _select(names: list[str], quick: bool) -> list[tuple[Benchmark, list[Case]]]
                 chosen[benchmark.name] = (benchmark, chosen_cases(benchmark, main=False, quick=quick))
         elif benchmark := find(name):
             chosen[name] = (benchmark, chosen_cases(benchmark, main=False, quick=quick))
-        else:
-            known = ", ".join(
-                [
-                    "main",
-                    "all",
-                    OPENMP,
-                    *(b.name for b in ALL),
-                    *native.NAMES,
-                    native.GROUP,
-                    preempt.NAME,
-                    steps.NAME,
-                ]
-            )
-            raise typer.BadParameter(f"there is no benchmark '{name}'; there are {known}")
     return list(chosen.values())
 
 
@@ -191,12 +184,14 @@ def bench(
     if not names:
         _list(console)
         return
+    _check_names(names)
+    json_path, png_path = find_outputs("-".join(names), json_file, png_file)
     for alone in (preempt, steps):
         if alone.NAME not in names:
             continue
         if len(names) > 1:
             raise typer.BadParameter(f"measure {alone.NAME} in a run of its own: it compares other things")
-        raise typer.Exit(alone.run(console, rounds, quick, json_file, png_file))
+        raise typer.Exit(alone.run(console, rounds, quick, json_path, png_path))
     of_core = [name for name in names if name in native.NAMES or name == native.GROUP]
     names = [name for name in names if name not in of_core]
     if names and of_core:
@@ -205,10 +200,10 @@ def bench(
         plan = native.make_plan(
             of_core, min(rounds, QUICK_ROUNDS) if quick else rounds, quick, QUICK_SCALE if quick else 1.0
         )
-        raise typer.Exit(native.run(console, plan, "-".join(of_core), json_file, png_file, instructions))
+        raise typer.Exit(native.run(console, plan, json_path, png_path, instructions))
     if mkl_folder:
         os.environ[mkl.VARIABLE] = str(mkl_folder)
-    _measure_openmp(console, names, rounds, quick, json_file, png_file, runtimes, also)
+    _measure_openmp(console, names, rounds, quick, json_path, png_path, runtimes, also)
 
 
 def _measure_openmp(
@@ -216,8 +211,8 @@ def _measure_openmp(
     names: list[str],
     rounds: int,
     quick: bool,
-    json_file: Path | None,
-    png_file: Path | None,
+    json_path: Path,
+    png_path: Path,
     runtimes: str | None,
     also: list[str] | None,
 ) -> None:
@@ -255,9 +250,6 @@ def _measure_openmp(
     if not complete:
         console.print("Interrupted: this is what was measured until then.")
 
-    stem = "-".join(names)
-    json_path = json_file or places.results_dir() / f"{stem}.json"
-    png_path = png_file or places.results_dir() / f"{stem}.png"
     write_json(json_path, about, rounds, results)
     caption = f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {rounds} interleaved rounds"
     write_plot(png_path, selected, picked, results, caption)

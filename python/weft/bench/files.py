@@ -1,15 +1,54 @@
-"""What a run leaves behind: a JSON file with everything that was measured."""
+"""What a run leaves behind: a JSON file with everything that was measured, and plots."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+from typer import BadParameter
+
+from . import places
 from .results import Results
+
+PLOT_FORMATS = ("png", "pdf", "svg", "eps", "ps", "jpg", "jpeg", "tif", "tiff", "webp")
+
+
+def _plot_format(path: Path) -> str:
+    return path.suffix.removeprefix(".").lower() or "png"
+
+
+def _why_not(path: Path) -> str | None:
+    """One line that says why this file cannot be written, or None."""
+    if path.is_dir():
+        return "is a directory"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        return "permission denied"
+    return None
+
+
+def find_outputs(stem: str, json_file: Path | None, png_file: Path | None) -> tuple[Path, Path]:
+    """Where the JSON and the plot go; BadParameter if they cannot be written there, before anything is measured."""
+    folder = places.results_dir()
+    if json_file is None or png_file is None:
+        folder.mkdir(parents=True, exist_ok=True)
+    json_path = json_file or folder / f"{stem}.json"
+    png_path = png_file or folder / f"{stem}.png"
+    for option, path in (("--json", json_path), ("--png", png_path)):
+        if reason := _why_not(path):
+            raise BadParameter(f"{option}: {path}: {reason}")
+    if _plot_format(png_path) not in PLOT_FORMATS:
+        raise BadParameter(f"--png: {png_path}: its name must end in one of .{', .'.join(PLOT_FORMATS)}")
+    return json_path, png_path
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    figure.savefig(path, dpi=130, format=_plot_format(path))
 
 
 def write_record(path: Path, machine: dict[str, Any], rounds: int, measured: dict[str, Any]) -> None:
     record = {"format": 1, "machine": machine, "rounds": rounds, **measured}
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .catalog import Benchmark, Case
+from .files import save_figure
 from .report import number
 from .results import Cell, Results
 from .runtimes import Runtime
@@ -123,6 +124,5 @@ def write_plot(
     panels[0].legend(fontsize=8, frameon=False)
     figure.suptitle(caption, fontsize=9, x=0.01, ha="left")
     figure.tight_layout(rect=(0, 0, 1, 0.98))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    save_figure(figure, path)
     pyplot.close(figure)

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from . import machine, places, preempt_programs
-from .files import write_record
+from .files import save_figure, write_record
 
 NAME = "preempt"
 TITLE = (
@@ -134,12 +134,11 @@ def _plot(path: Path, interruptions: dict[str, dict[int, float]], overheads: dic
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    save_figure(figure, path)
     pyplot.close(figure)
 
 
-def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_file: Path | None) -> int:
+def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: Path) -> int:
     """Measures, prints and writes; returns the exit status."""
     if not (places.programs_dir() / NAME).exists():
         console.print("nothing to measure: build/bench/bin/preempt is not built (make build)")
@@ -170,8 +169,6 @@ def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_
     about["cpu_time_of_others"] = clock.share_of_others()
     if noise := machine.noise(about["cpu_time_of_others"]):
         console.print(noise)
-    json_path = json_file or places.results_dir() / f"{NAME}.json"
-    png_path = png_file or places.results_dir() / f"{NAME}.png"
     measured = {"cost_ns": costs, "interruption_ns": interruptions, "overhead": overheads, **figures.record()}
     write_record(json_path, about, rounds, measured)
     _plot(png_path, interruptions, overheads)

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from . import machine, places, runtimes
+from .files import save_figure
 from .results import Outcome
 from .runner import run_cases
 
@@ -273,6 +274,5 @@ def plot(path: Path, figures: Figures) -> None:
     _bars(panels[1][0], figures.simulated_overhead, "Multigrid, packed, simulated", "overhead, %", 100)
     _bars(panels[1][1], figures.analysis_overhead, "Lennard-Jones with analysis", "overhead, %", 100)
     figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    save_figure(figure, path)
     pyplot.close(figure)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from . import machine, places
+from . import machine
 from .campaign import Plan, Step, run_plan
 from .catalog import Benchmark, Case
 from .files import write_json
@@ -174,7 +174,7 @@ def _measure(console: Console, plan: Plan, results: Results) -> bool:
     return True
 
 
-def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_file: Path | None) -> int:
+def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: Path) -> int:
     """Measures, prints and writes; returns the exit status."""
     if reason := BENCHMARK.why_not():
         console.print(reason, markup=False)
@@ -203,8 +203,6 @@ def run(console: Console, rounds: int, quick: bool, json_file: Path | None, png_
         console.print(noise)
     if not complete:
         console.print("Interrupted: this is what was measured until then.")
-    json_path = json_file or places.results_dir() / f"{NAME}.json"
-    png_path = png_file or places.results_dir() / f"{NAME}.png"
     write_json(json_path, about, rounds, results)
     caption = f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {rounds} interleaved rounds"
     write_plot(png_path, results, others, caption)

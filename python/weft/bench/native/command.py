@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .. import machine, places
+from .. import machine
 from ..files import write_json
 from ..report import WIDE
 from ..results import Results
@@ -86,7 +86,7 @@ def _count_instructions(console: Console) -> None:
     console.print(instructions.counts_table(counts))
 
 
-def run(console: Console, plan: Plan, stem: str, json_file: Path | None, png_file: Path | None, count: bool) -> int:
+def run(console: Console, plan: Plan, json_path: Path, png_path: Path, count: bool) -> int:
     """Measures, prints and writes; returns the exit status."""
     if not any(pattern.present() for pattern, _ in plan.patterns):
         console.print("nothing to measure: no program of these patterns is built (make build)")
@@ -104,8 +104,6 @@ def run(console: Console, plan: Plan, stem: str, json_file: Path | None, png_fil
     if count and complete:
         _count_instructions(console)
 
-    json_path = json_file or places.results_dir() / f"{stem}.json"
-    png_path = png_file or places.results_dir() / f"{stem}.png"
     write_json(json_path, about, plan.rounds, results)
     caption = f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {plan.rounds} interleaved rounds"
     console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ..files import save_figure
 from ..results import Results
 from .campaign import value
 from .catalog import CHILD_FIRST, PARENT_FIRST, Case, Pattern, Section, Variant
@@ -136,8 +137,7 @@ def _write_bars(
 def _save(figure: Any, path: Path, caption: str) -> None:
     figure.suptitle(caption, fontsize=9, x=0.01, ha="left")
     figure.tight_layout(rect=(0, 0, 1, 0.98))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    save_figure(figure, path)
 
 
 def write_plots(

@@ -190,7 +190,7 @@ def test_the_command_prints_the_table_and_keeps_the_json(tmp_path: Path, monkeyp
     monkeypatch.setattr(command, "PATTERNS", (pattern(FAST, SLOW, ABSENT),))
     console = Console(file=io.StringIO(), width=150)
     plan = command.make_plan(["core"], 1, True, 1.0)
-    assert command.run(console, plan, "p", tmp_path / "p.json", tmp_path / "p.png", False) == 0
+    assert command.run(console, plan, tmp_path / "p.json", tmp_path / "p.png", False) == 0
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "Slow" in text and "Qthreads: not built" in text
     assert (tmp_path / "p.json").exists() and (tmp_path / "p.png").exists()

@@ -44,5 +44,5 @@ def test_prints_the_tables_and_writes_json(program: Path) -> None:
 def test_says_so_where_the_program_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "programs_dir", lambda: tmp_path)
     console = Console(record=True)
-    assert preempt.run(console, 1, True, None, None) == 1
+    assert preempt.run(console, 1, True, tmp_path / "out.json", tmp_path / "out.png") == 1
     assert "not built" in console.export_text()
