@@ -26,7 +26,7 @@ class ProgramError(Exception):
 
 def find_program(name: str) -> Path:
     """The file that a shell would start for this name."""
-    if "/" in name:
+    if "/" in name or name in (".", ".."):
         return check_executable(Path(name), name)
     unusable: Path | None = None
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):

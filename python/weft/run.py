@@ -32,7 +32,7 @@ libiomp5). PROGRAM is not changed: it keeps its arguments, input, output, signal
 
 Options:
   --report       At exit, print on standard error what the runtime did.
-  --workers N    Use N workers (default: one for each CPU that the process may use).
+  --workers N    Use N workers, 1 to 1024 (default: one for each CPU that the process may use).
   --help         Show this text.
 
 A program that weft cannot reach (a static executable, say) is named on standard error, and runs as it is.
@@ -46,6 +46,7 @@ Examples:
 """
 
 USAGE_ERROR, WEFT_ERROR = 2, 125
+MOST_WORKERS = 1024  # as the runtime accepts (src/core/runtime.h)
 
 
 class UsageError(Exception):
@@ -61,8 +62,8 @@ class Options:
 
 
 def parse_workers(text: str) -> int:
-    if re.fullmatch(r"[0-9]{1,9}", text) is None or int(text) == 0:
-        raise UsageError(f"--workers: '{text}' is not a positive whole number")
+    if re.fullmatch(r"0*[1-9][0-9]{0,3}", text, re.ASCII) is None or int(text) > MOST_WORKERS:
+        raise UsageError(f"--workers: '{text}' is not a whole number from 1 to {MOST_WORKERS}")
     return int(text)
 
 

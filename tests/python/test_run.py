@@ -134,6 +134,7 @@ def test_options_become_the_runtimes_settings(weft: Path) -> None:
     show = "echo $WEFT_REPORT $WEFT_NUM_WORKERS"
     assert run(weft, "--report", "--workers", "3", "sh", "-c", show).stdout == "1 3\n"
     assert run(weft, "--workers=12", "sh", "-c", show).stdout == "12\n"
+    assert run(weft, "--workers=1024", "sh", "-c", show).stdout == "1024\n"
     assert run(weft, "sh", "-c", show).stdout == "\n"
 
 
@@ -144,6 +145,9 @@ def test_options_become_the_runtimes_settings(weft: Path) -> None:
         (["--workers", "x", "true"], "'x'"),
         (["--workers=-1", "true"], "'-1'"),
         (["--workers=", "true"], "''"),
+        (["--workers=1025", "true"], "'1025' is not a whole number from 1 to 1024"),
+        (["--workers=99999", "true"], "'99999' is not a whole number from 1 to 1024"),
+        (["--workers", "9999999999", "true"], "'9999999999' is not a whole number from 1 to 1024"),
         (["--workers"], "--workers"),
         (["--wrokers", "2", "true"], "'--wrokers'"),
         (["-x", "true"], "'-x'"),
@@ -217,7 +221,7 @@ def test_not_executable_is_126(weft: Path, tmp_path: Path) -> None:
     garbage.write_bytes(b"\0\1\2\3" * 64)
     garbage.chmod(0o755)
     environment = dict(os.environ, PATH=f"{tmp_path}:{os.environ['PATH']}")
-    for word in (tmp_path / "data", tmp_path, garbage):
+    for word in (tmp_path / "data", tmp_path, garbage, ".", ".."):
         result = run(weft, word)
         assert result.returncode == 126
         assert result.stderr.startswith(f"weft: run: {word}: ")
