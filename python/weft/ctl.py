@@ -87,7 +87,9 @@ def check_process(process: int) -> None:
     if fields.get("Tgid", "").strip() != str(process):
         raise CtlError(f"there is no process {process}")  # the number is that of a thread
     if not int(fields.get("SigCgt", "0"), 16) >> (signal.SIGURG - 1) & 1:
-        raise CtlError(f"process {process} does not run on weft, or has not come to use it yet")
+        raise CtlError(
+            f"process {process} does not run on weft, has not come to use it yet, or was started with WEFT_CTL=off"
+        )
 
 
 def send(process: int, value: int) -> None:
@@ -147,7 +149,8 @@ def main(arguments: list[str]) -> int:
         while value != ASK_ONLY and answer.stopping and time.monotonic() < end:
             time.sleep(PAUSE_S)
             answer = control.ask(value)
-        print(answer)
+        more = value > answer.workers
+        print(f"{answer}; it has no more, though {value} were asked for" if more else answer)
     except CtlError as error:
         print(f"weft: ctl: {error}", file=sys.stderr)
         return error.status

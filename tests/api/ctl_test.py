@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 WEFT, PROGRAM = sys.argv[1:3]
+NOT_ON_WEFT = "weft: ctl: process {} does not run on weft, has not come to use it yet, or was started with WEFT_CTL=off"
 wrong: list[str] = []
 
 
@@ -48,7 +49,8 @@ def check_a_running_program() -> None:
         expect([pid, "workers=2"], 0, "2 of 4 workers are active")
         expect([pid, "status"], 0, "2 of 4 workers are active")
         expect([pid, "workers=1"], 0, "1 of 4 workers is active")
-        expect([pid, "workers=999999"], 0, "4 of 4 workers are active")
+        text = "4 of 4 workers are active; it has no more, though 999999 were asked for"
+        expect([pid, "workers=999999"], 0, text)
         expect([pid, "workers=3"], 0, "3 of 4 workers are active")
         expect([pid, "workers=all"], 0, "4 of 4 workers are active")
         if os.getuid() == 0:
@@ -63,7 +65,7 @@ def check_others() -> None:
     with started("late") as process:
         assert process.stdin is not None and process.stdout is not None
         pid = str(process.pid)
-        expect([pid, "workers=1"], 1, f"weft: ctl: process {pid} does not run on weft, or has not come to use it yet")
+        expect([pid, "workers=1"], 1, NOT_ON_WEFT.format(pid))
         process.stdin.write("go\n")
         process.stdin.flush()
         process.stdout.readline()
@@ -73,8 +75,7 @@ def check_others() -> None:
         reason = "it does not run on weft, blocks SIGURG, or has a handler of its own"
         expect([pid, "workers=1"], 1, f"weft: ctl: process {pid} does not answer: {reason}")
     sleeper = subprocess.Popen(["sleep", "30"])
-    text = f"weft: ctl: process {sleeper.pid} does not run on weft, or has not come to use it yet"
-    expect([str(sleeper.pid), "workers=1"], 1, text)
+    expect([str(sleeper.pid), "workers=1"], 1, NOT_ON_WEFT.format(sleeper.pid))
     if sleeper.poll() is not None:
         wrong.append("a process that is not weft's did not survive")
     sleeper.kill()
