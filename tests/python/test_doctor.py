@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROGRAM, ROOT, Compile, make_script
+from conftest import PROGRAM, ROOT, Compile, as_owner_nobody, make_script
 from weft.doctor.diagnosis import Diagnosis, SubjectError, diagnose
 from weft.doctor.runtimes import Kind
 from weft.doctor.view import doctor
@@ -79,10 +79,35 @@ def test_static_libgomp(static_libgomp_program: Path, tmp_path: Path, strip: boo
 def test_privileged_program(openmp_program: Path, tmp_path: Path, mode: int, reason: str) -> None:
     program = tmp_path / "program"
     shutil.copy(openmp_program, program)
-    program.chmod(mode)
+    as_owner_nobody(program, mode)
     diagnosis = diagnose(str(program))
     assert not diagnosis.can_take_over
     assert any(reason in obstacle for obstacle in diagnosis.obstacles)
+
+
+@pytest.mark.parametrize(("mode", "reason"), [(0o4755, "setuid"), (0o2755, "setgid")])
+def test_privileges_that_the_caller_has_anyway(openmp_program: Path, tmp_path: Path, mode: int, reason: str) -> None:
+    program = tmp_path / "program"
+    shutil.copy(openmp_program, program)
+    os.chown(program, os.getuid(), os.getgid())
+    program.chmod(mode)
+    diagnosis = diagnose(str(program))
+    assert diagnosis.can_take_over
+    assert "weft run" in diagnosis.verdict
+    assert any(reason in note and "for others" in note for note in diagnosis.notes)
+
+
+def test_program_that_is_not_executable(openmp_program: Path, tmp_path: Path, compile_c: Compile) -> None:
+    program = tmp_path / "program"
+    shutil.copy(openmp_program, program)
+    program.chmod(0o644)
+    diagnosis = diagnose(str(program))
+    assert kinds(diagnosis) == [Kind.GCC]
+    assert "not executable" in diagnosis.notes[-1]
+    assert "weft run" not in diagnosis.verdict and "executable" in diagnosis.verdict
+    library = compile_c(PROGRAM.replace("main", "work"), "libwork.so", "-shared", "-fPIC", "-fopenmp")
+    library.chmod(0o644)
+    assert not any("executable" in note for note in diagnose(str(library)).notes)
 
 
 def test_other_architecture(foreign_program: Path) -> None:
@@ -192,7 +217,7 @@ def wait_until_mapped(pid: int, name: str) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("subject", ["no-such-program", "./no/such/file", "4194305", "", "/"])
+@pytest.mark.parametrize("subject", ["no-such-program", "./no/such/file", "4194305", "", "/", ".", ".."])
 def test_no_such_subject(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SubjectError):
         diagnose(subject)
@@ -200,6 +225,12 @@ def test_no_such_subject(subject: str, capsys: pytest.CaptureFixture[str]) -> No
     error = capsys.readouterr().err
     assert error.startswith("weft: doctor: ")
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("subject", ["/", ".", "..", "./"])
+def test_a_folder_is_called_one(subject: str) -> None:
+    with pytest.raises(SubjectError, match="is a directory"):
+        diagnose(subject)
 
 
 def test_command(openmp_program: Path, static_program: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from weft.doctor.runtimes import Kind, Runtime, recognise
 from weft.elf import Elf, ElfError
 from weft.program import (
     Image,
+    Obstacle,
     ProgramError,
     find_image,
     find_obstacles,
@@ -32,6 +34,7 @@ class Diagnosis:
     notes: list[str] = field(default_factory=list)
     running: bool = False  # a process, not a file
     library: bool = False  # a shared library, which some program loads
+    executable: bool = True  # whoever asks may start it
 
     @property
     def can_take_over(self) -> bool:
@@ -50,7 +53,16 @@ class Diagnosis:
             return "no OpenMP runtime found: nothing to take over"
         if self.library:
             return "weft can take it over, in a program started with `weft run`"
+        if not self.executable:
+            return "weft can take it over, once it is executable (chmod +x)"
         return "weft can take it over: start it with `weft run`"
+
+    def add_obstacles(self, obstacles: list[Obstacle]) -> None:
+        """Those that apply to whoever asks keep weft away; the others may concern somebody else."""
+        self.obstacles += [obstacle.reason for obstacle in obstacles if obstacle.applies]
+        self.notes += [
+            f"not for you, but for others: {obstacle.reason}" for obstacle in obstacles if not obstacle.applies
+        ]
 
 
 def diagnose(subject: str) -> Diagnosis:
@@ -78,6 +90,9 @@ def diagnose_program(subject: str, path: Path) -> Diagnosis:
         look_into(diagnosis, image)
     except (ElfError, OSError) as error:
         diagnosis.obstacles.append(f"{image.path}: {error}")
+    if not diagnosis.library and not os.access(path, os.X_OK):
+        diagnosis.executable = False
+        diagnosis.notes.append(f"{path} is not executable")
     if any(name.startswith(("python", "pypy")) for name in (path.name, image.path.name)):
         diagnosis.notes.append(
             "Python loads the runtimes of its extension modules (NumPy, scikit-learn, ...) when they are imported; "
@@ -95,7 +110,7 @@ def look_into(diagnosis: Diagnosis, image: Image) -> None:
     if elf.is_static_executable and not diagnosis.runtimes:
         obstacles = [obstacle for obstacle in obstacles if obstacle.foreign]
         diagnosis.notes.append("it is a static executable with no OpenMP runtime in it")
-    diagnosis.obstacles += [obstacle.reason for obstacle in obstacles]
+    diagnosis.add_obstacles(obstacles)
     if any(obstacle.foreign for obstacle in obstacles):
         diagnosis.notes += [f"it needs {name}" for name in elf.needed if "omp" in name]
     elif not elf.is_static_executable:
@@ -132,7 +147,7 @@ def diagnose_process(pid: int) -> Diagnosis:
     try:
         elf = Elf.open(folder / "exe")
         diagnosis.runtimes += built_in(elf, program)
-        diagnosis.obstacles += [obstacle.reason for obstacle in find_obstacles(folder / "exe", elf)]
+        diagnosis.add_obstacles(find_obstacles(folder / "exe", elf))
     except (ElfError, OSError) as error:
         diagnosis.obstacles.append(f"{program}: {error}")
     libraries = [path for path in mapped if path != program]
