@@ -1,5 +1,5 @@
-/* With more threads than there is anything to run them on, the tasks of a loop that is over in no time are still not all
- * executed by one. (The specification demands it of nobody, but programs and suites expect it.) */
+/* With more threads than there is anything to run them on, the tasks of a loop that is over in no time are still not
+ * all executed by one. (The specification demands it of nobody, but programs and suites expect it.) */
 #include "check.h"
 
 enum { TASKS = 1000 };
