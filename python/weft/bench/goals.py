@@ -67,7 +67,8 @@ def started_within(limit_ms: float) -> Callable[[Results], Verdict]:
         if "difference_ms" not in checks:
             return NOT_MEASURED
         extra, threads = checks["difference_ms"], checks["threads"]
-        return Verdict(f"{extra:.3f} ms more than libgomp, {threads} thread", extra < limit_ms and threads == 1)
+        count = "1 thread, the program's own" if threads == 1 else f"{threads} threads"
+        return Verdict(f"{extra:.3f} ms more than libgomp, {count}", extra < limit_ms and threads == 1)
 
     return judge
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from weft.bench.app import app
 from weft.bench.catalog import CATALOG, chosen_cases, find
-from weft.bench.goals import GOALS, faster, goals_table
+from weft.bench.goals import GOALS, faster, goals_table, started_within
 from weft.bench.plot import write_plot
 from weft.bench.report import benchmark_table, cell_text
 from weft.bench.results import Measurement, Outcome, Results
@@ -52,6 +52,18 @@ def test_a_goal_is_judged_by_its_number():
     assert faster("nested", "outer=56,inner=56", 500)(results_with()).reached is True
     assert faster("nested", "outer=56,inner=56", 5000)(results_with()).reached is False
     assert faster("nested", "outer=56,inner=56", 500)(results_with(Outcome.CRASH)).reached is None
+
+
+@pytest.mark.parametrize(
+    ("threads", "said", "reached"), [(1, "1 thread, the program's own", True), (3, "3 threads", False)]
+)
+def test_the_programs_own_thread_is_none_of_the_runtimes(threads: int, said: str, reached: bool):
+    results = Results()
+    checks = {"difference_ms": 0.1, "threads": threads}
+    results.add([Measurement("startup", "child=unused", Outcome.OK, [1.0], checks=checks, runtime="weft")])
+    verdict = started_within(1)(results)
+    assert verdict.measured.endswith(f", {said}")
+    assert verdict.reached is reached
 
 
 def test_the_goals_are_measured_by_the_main_job_and_the_quick_one():
