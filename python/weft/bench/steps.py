@@ -16,7 +16,7 @@ from rich.table import Table
 from . import machine
 from .campaign import Plan, Step, run_plan
 from .catalog import Benchmark, Case
-from .files import write_json
+from .files import save_figure, write_json
 from .report import cell_text, failure_lines, number, ratio
 from .results import Results
 from .runtimes import Runtime, Setting, available
@@ -151,8 +151,7 @@ def write_plot(path: Path, results: Results, others: Sequence[Runtime], caption:
     right.legend(fontsize=8, frameon=False)
     figure.suptitle(caption, fontsize=9, x=0.01, ha="left")
     figure.tight_layout(rect=(0, 0, 1, 0.98))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    save_figure(figure, path)
     pyplot.close(figure)
 
 

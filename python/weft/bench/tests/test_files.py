@@ -43,7 +43,7 @@ def test_what_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("option", [["--json", "/"], ["--png", "x.nonsense"], ["--json", "/no/such/x"]])
-@pytest.mark.parametrize("name", ["idle", "fib", "preempt"])
+@pytest.mark.parametrize("name", ["idle", "fib", "preempt", "steps"])
 def test_nothing_is_measured_before(option: list[str], name: str, monkeypatch: pytest.MonkeyPatch):
     def measured(*_: object) -> None:
         raise AssertionError
@@ -51,6 +51,7 @@ def test_nothing_is_measured_before(option: list[str], name: str, monkeypatch: p
     monkeypatch.setattr(bench_app, "_measure_openmp", measured)
     monkeypatch.setattr(bench_app.native, "run", measured)
     monkeypatch.setattr(bench_app.preempt, "run", measured)
+    monkeypatch.setattr(bench_app.steps, "run", measured)
     answer = CliRunner().invoke(bench_app.app, [name, *option])
     assert answer.exit_code == 2
     assert option[1] in answer.output

@@ -61,5 +61,5 @@ def test_tables_and_plot(tmp_path: Path) -> None:
 def test_says_so_where_the_program_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "programs_dir", lambda: tmp_path)
     console = Console(record=True)
-    assert steps.run(console, 1, True, None, None) == 1
+    assert steps.run(console, 1, True, tmp_path / "out.json", tmp_path / "out.png") == 1
     assert "not built" in console.export_text()
