@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,10 +13,14 @@ app = typer.Typer(
     name="weft",
     help="Runs OpenMP programs on weft's user-level threads, unchanged.",
     epilog="Start with: weft doctor PROGRAM, then: weft run PROGRAM",
-    no_args_is_help=True,
+    rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+USAGE_ERROR = 2
+# click's UsageError, which some versions of typer carry themselves.
+CommandLineError: type[Exception] = typer.BadParameter.__mro__[1]
 
 # These commands read their own options, `--help` too.
 HANDED_ON = {
@@ -40,7 +44,7 @@ def root(
     pass
 
 
-@app.command(name="run", **HANDED_ON)
+@app.command(name="run", short_help="Run a program on weft instead of its own OpenMP runtime.", **HANDED_ON)
 def run_command(context: typer.Context) -> None:
     """Run a program on weft instead of the OpenMP runtime it was built for."""
     from weft import run
@@ -56,7 +60,7 @@ def ctl_command(context: typer.Context) -> None:
     raise typer.Exit(ctl.main(context.args))
 
 
-@app.command(name="doctor")
+@app.command(name="doctor", short_help="Say whether weft can take over a program's OpenMP runtimes.")
 def doctor_command(
     subject: Annotated[str, typer.Argument(metavar="PROGRAM|PID", help="A program, a shared library, or a process.")],
 ) -> None:
@@ -85,12 +89,31 @@ def bench_command(context: typer.Context) -> None:
     except ModuleNotFoundError as error:
         print(f"weft: bench: the Python package '{error.name}' is missing", file=sys.stderr)
         raise typer.Exit(1) from None
-    bench(args=context.args, prog_name="weft bench")
+    raise typer.Exit(bench(args=context.args, prog_name="weft bench", standalone_mode=False) or 0)
+
+
+def explain(error: Any) -> str:
+    """In one line; a value that makes no sense stands behind its option."""
+    message = " ".join(error.format_message().split())
+    option = getattr(error, "param", None)
+    if isinstance(error, typer.BadParameter) and error.message:
+        message = f"{option.opts[0]}: {error.message}" if option is not None else error.message
+    return message[:1].lower() + message[1:].removesuffix(".")
 
 
 def main(arguments: list[str]) -> int:
+    """The exit status. What is wrong with the arguments is told as `run` and `ctl` do."""
     try:
-        app(args=arguments, prog_name="weft")
+        status = app(args=arguments or ["--help"], prog_name="weft", standalone_mode=False)
+    except CommandLineError as error:
+        known = [command.name for command in app.registered_commands]
+        words = ["weft", *(word for word in arguments[:1] if word in known), explain(error)]
+        print(": ".join(words), file=sys.stderr)
+        return USAGE_ERROR
+    except typer.Abort:  # interrupted
+        return 130
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
-    return 0
+    if not arguments:
+        return USAGE_ERROR
+    return status or 0

@@ -103,3 +103,43 @@ def test_a_reader_that_has_gone_is_no_error_to_tell(words: list[str]) -> None:
     result = subprocess.run([ROOT / "weft", *words], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (result.returncode, result.stderr) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["bench", "--rounds", "x", "flat"], "weft: bench: --rounds: 'x' is not a whole number from 1 to 999999"),
+        (["bench", "flat", "--rounds=0"], "weft: bench: --rounds: '0' is not a whole number from 1 to 999999"),
+        (["bench", "--rounds"], "weft: bench: option '--rounds' requires an argument"),
+        (["bench", "--nonsense"], "weft: bench: no such option: --nonsense"),
+        (["bench", "flat", "--runtimes", "x"], "weft: bench: runtime 'x': there is no such runtime"),
+        (["bench", "flat", "--json", "/"], "weft: bench: --json: /: is a directory"),
+        (["bench", "nonsense"], "weft: bench: there is no benchmark 'nonsense'; there are main, all, "),
+        (["info", "--nonsense"], "weft: info: no such option: --nonsense"),
+        (["info", "x"], "weft: info: got unexpected extra argument"),
+        (["doctor"], "weft: doctor: missing argument 'PROGRAM|PID'"),
+        (["doctor", "--nonsense", "true"], "weft: doctor: no such option: --nonsense"),
+        (["--nonsense"], "weft: no such option: --nonsense"),
+        (["nonsense"], "weft: no such command 'nonsense'"),
+    ],
+)
+def test_wrong_arguments_are_told_in_one_line(words: list[str], said: str) -> None:
+    result = call(*words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(said)
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [[], ["doctor"], ["info"], ["bench"]])
+def test_flags_have_no_type_in_help(command: list[str]) -> None:
+    result = call(*command, "--help")
+    assert result.returncode == 0
+    assert "--help" in result.stdout
+    assert "bool" not in result.stdout
+    assert "╭" not in result.stdout
+
+
+def test_without_arguments_there_is_help_and_a_usage_error() -> None:
+    result = call()
+    assert (result.returncode, result.stderr) == (2, "")
+    assert result.stdout == call("--help").stdout

@@ -1,6 +1,7 @@
 """The command `weft bench`."""
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,7 @@ from .report import WIDE, WIDTH, aims_summary, aims_table, benchmark_table, fail
 from .results import Results
 from .runtimes import Runtime, available, tuned
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 OPENMP = "openmp"  # the constructs and the figures, with aims, against runtimes that are tuned
 QUICK_ROUNDS = 2
@@ -159,19 +160,30 @@ def _print_results(console: Console, plan: Plan, results: Results, with_goals: b
         console.print(goals_table(results))
 
 
+def _rounds(text: str | int) -> int:
+    if re.fullmatch(r"0*[1-9][0-9]{0,5}", str(text), re.ASCII) is None:
+        raise typer.BadParameter(f"'{text}' is not a whole number from 1 to 999999")
+    return int(text)
+
+
 @app.command()
 def bench(
-    names: Annotated[list[str] | None, typer.Argument(help="benchmarks, or main, or all; none: list them")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="how often everything is measured in turn")] = 5,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="benchmarks, or main, or all; none: list them")
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option(parser=_rounds, metavar="N", help="how often everything is measured in turn")
+    ] = 5,
     quick: Annotated[bool, typer.Option("--quick", help="fewest cases, two short rounds")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="where the JSON goes")] = None,
-    png_file: Annotated[Path | None, typer.Option("--png", help="where the plot goes")] = None,
-    runtimes: Annotated[str | None, typer.Option(help="only these, separated by commas")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="where the JSON goes")] = None,
+    png_file: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="where the plot goes")] = None,
+    runtimes: Annotated[str | None, typer.Option(metavar="NAMES", help="only these, separated by commas")] = None,
     also: Annotated[
-        list[str] | None, typer.Option(help="NAME=FOLDER: one more runtime, a folder with a libgomp.so.1")
+        list[str] | None, typer.Option(metavar="NAME=FOLDER", help="one more runtime, a folder with a libgomp.so.1")
     ] = None,
     mkl_folder: Annotated[
-        Path | None, typer.Option("--mkl", envvar=mkl.VARIABLE, help="the folder of Intel MKL's libmkl_rt.so")
+        Path | None,
+        typer.Option("--mkl", metavar="FOLDER", envvar=mkl.VARIABLE, help="the folder of Intel MKL's libmkl_rt.so"),
     ] = None,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="techniques: also count instructions, with valgrind")
