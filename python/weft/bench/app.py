@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from . import machine, mkl, preempt, steps
-from .campaign import Plan, Step, run_plan
+from .campaign import Plan
 from .catalog import ALL, CATALOG, CONSTRUCTS, MKL, Benchmark, Case, chosen_cases, find, has_aims, openmp_group
 from .files import find_outputs, write_json
 from .goals import goals_table
 from .native import command as native
 from .plot import write_plot
+from .progress import run_behind_bar
 from .report import WIDE, WIDTH, aims_summary, aims_table, benchmark_table, failure_lines, legend
 from .results import Results
 from .runtimes import Runtime, available, tuned
@@ -108,35 +108,6 @@ def _pick_runtimes(console: Console, wanted: str | None, also: list[str], tune: 
             raise typer.BadParameter(f"runtime '{name}': {reason}")
         picked.append(runtime)
     return picked
-
-
-def _measure(console: Console, plan: Plan, results: Results) -> bool:
-    """Runs the plan behind a progress bar, if somebody watches. False: it was interrupted."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-    )
-    watched = console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not watched) as progress:
-        total = sum(
-            plan.rounds_of(benchmark) * sum(benchmark.runs_on(r) for r in plan.runtimes)
-            for benchmark, _ in plan.benchmarks
-        )
-        task = progress.add_task("", total=total)
-        begun: set[tuple[int, str, str]] = set()
-
-        def on_step(step: Step) -> None:
-            begun.add((step.round, step.benchmark.name, step.runtime.name))
-            text = f"round {step.round + 1}/{plan.rounds}: {step.benchmark.name} on {step.runtime.name}"
-            progress.update(task, description=text, completed=len(begun) - 1)
-
-        try:
-            run_plan(plan, results, on_step)
-        except KeyboardInterrupt:
-            return False
-    return True
 
 
 def _print_results(console: Console, plan: Plan, results: Results, with_goals: bool, with_aims: bool) -> None:
@@ -254,7 +225,7 @@ def _measure_openmp(
 
     results = Results()
     clock = machine.CpuClock()
-    complete = _measure(console, plan, results)
+    complete = run_behind_bar(console, plan, results)
     about["cpu_time_of_others"] = clock.share_of_others()
     _print_results(console, plan, results, is_main, tune)
     if noise := machine.noise(about["cpu_time_of_others"]):

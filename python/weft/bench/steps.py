@@ -10,13 +10,13 @@ from pathlib import Path
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from . import machine
-from .campaign import Plan, Step, run_plan
+from .campaign import Plan
 from .catalog import Benchmark, Case
 from .files import save_figure, write_json
+from .progress import run_behind_bar
 from .report import cell_text, failure_lines, number, ratio
 from .results import Results
 from .runtimes import Runtime, Setting, available
@@ -155,24 +155,6 @@ def write_plot(path: Path, results: Results, others: Sequence[Runtime], caption:
     pyplot.close(figure)
 
 
-def _measure(console: Console, plan: Plan, results: Results) -> bool:
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=plan.rounds * len(plan.runtimes))
-        begun: set[tuple[int, str]] = set()
-
-        def on_step(step: Step) -> None:
-            begun.add((step.round, step.runtime.name))
-            text = f"round {step.round + 1}/{plan.rounds}: {step.runtime.name}"
-            progress.update(task, description=text, completed=len(begun) - 1)
-
-        try:
-            run_plan(plan, results, on_step)
-        except KeyboardInterrupt:
-            return False
-    return True
-
-
 def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: Path) -> int:
     """Measures, prints and writes; returns the exit status."""
     if reason := BENCHMARK.why_not():
@@ -191,7 +173,7 @@ def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: P
     results = Results()
     clock = machine.CpuClock()
     about = machine.describe([*others, weft])
-    complete = _measure(console, plan, results)
+    complete = run_behind_bar(console, plan, results)
     about["cpu_time_of_others"] = clock.share_of_others()
     for table in tables(results, others, weft, console.width >= 140):
         console.print(table)

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from .. import machine
 from ..files import write_json
+from ..progress import bar
 from ..report import WIDE
 from ..results import Results
 from . import instructions
@@ -25,19 +25,9 @@ def make_plan(names: list[str], rounds: int, quick: bool, scale: float) -> Plan:
     return Plan([(pattern, chosen_cases(pattern, quick=quick)) for pattern in chosen], rounds, scale)
 
 
-def _progress(console: Console) -> Progress:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-    )
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-
-
 def _measure(console: Console, plan: Plan, results: Results) -> bool:
     """False: it was interrupted."""
-    with _progress(console) as progress:
+    with bar(console) as progress:
         task = progress.add_task("", total=plan.steps())
 
         def on_step(text: str) -> None:
@@ -77,7 +67,7 @@ def _count_instructions(console: Console) -> None:
     assert pattern is not None
     counts = []
     wanted = instructions.countable(pattern)
-    with _progress(console) as progress:
+    with bar(console) as progress:
         task = progress.add_task("", total=len(wanted))
         for variant, case in wanted:
             progress.update(task, description=f"instructions: {variant.name}", advance=1)
