@@ -17,6 +17,14 @@ inline core::Pool* pool_of(weft_pool* handle) { return reinterpret_cast<core::Po
 inline const core::Pool* pool_of(const weft_pool* handle) { return reinterpret_cast<const core::Pool*>(handle); }
 inline weft_pool* handle_of(core::Pool* pool) { return reinterpret_cast<weft_pool*>(pool); }
 
+/// ARGUMENT if one is missing.
+inline int check_pools(std::size_t count, weft_pool* const* pools) {
+  if (count != 0 && pools == nullptr) return WEFT_ERR_ARGUMENT;
+  for (std::size_t index = 0; index < count; ++index)
+    if (pools[index] == nullptr) return WEFT_ERR_ARGUMENT;
+  return WEFT_OK;
+}
+
 inline core::Scheduler* scheduler_of(weft_scheduler* handle) { return reinterpret_cast<core::Scheduler*>(handle); }
 inline weft_scheduler* handle_of(core::Scheduler* scheduler) { return reinterpret_cast<weft_scheduler*>(scheduler); }
 

@@ -22,10 +22,8 @@ bool anybody_may_use(const weft_pool* handle) { return api::pool_of(handle)->acc
 
 extern "C" int weft_packing_create(size_t count, weft_pool* const* pools, weft_scheduler** schedulers,
                                    weft_packing** packing) {
-  if (count == 0 || count > core::most_workers || pools == nullptr || schedulers == nullptr || packing == nullptr)
-    return WEFT_ERR_ARGUMENT;
-  for (size_t index = 0; index < count; ++index)
-    if (pools[index] == nullptr) return WEFT_ERR_ARGUMENT;
+  if (count == 0 || count > core::most_workers || schedulers == nullptr || packing == nullptr) return WEFT_ERR_ARGUMENT;
+  if (const int error = api::check_pools(count, pools); error != WEFT_OK) return error;
   for (size_t index = 0; index < count; ++index)
     if (!anybody_may_use(pools[index])) return WEFT_ERR_ACCESS;
   void* memory = std::malloc(sizeof(core::Packing));

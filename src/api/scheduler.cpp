@@ -15,13 +15,6 @@ using api::worker_of;
 
 namespace {
 
-int check_pools(size_t count, weft_pool* const* pools) {
-  if (count != 0 && pools == nullptr) return WEFT_ERR_ARGUMENT;
-  for (size_t index = 0; index < count; ++index)
-    if (pools[index] == nullptr) return WEFT_ERR_ARGUMENT;
-  return WEFT_OK;
-}
-
 int hand_out(core::Scheduler* made, weft_scheduler** scheduler) {
   if (made == nullptr) return WEFT_ERR_MEMORY;
   *scheduler = handle_of(made);
@@ -50,7 +43,7 @@ extern "C" int weft_scheduler_create(weft_scheduler_kind kind, size_t count, wef
                                      weft_scheduler** scheduler) {
   static_assert(static_cast<int>(core::SchedulerKind::random_ws) == WEFT_RANDOM_WS);
   if (scheduler == nullptr || count == 0 || kind < WEFT_BASIC || kind > WEFT_RANDOM_WS) return WEFT_ERR_ARGUMENT;
-  if (const int error = check_pools(count, pools); error != WEFT_OK) return error;
+  if (const int error = api::check_pools(count, pools); error != WEFT_OK) return error;
   return hand_out(core::Scheduler::create(static_cast<core::SchedulerKind>(kind), count,
                                           reinterpret_cast<core::Pool* const*>(pools), nullptr, nullptr, true),
                   scheduler);
@@ -60,7 +53,7 @@ extern "C" int weft_scheduler_create_custom(void (*run)(weft_scheduler* schedule
                                             int stateless, size_t count, weft_pool* const* pools,
                                             weft_scheduler** scheduler) {
   if (scheduler == nullptr || run == nullptr) return WEFT_ERR_ARGUMENT;
-  if (const int error = check_pools(count, pools); error != WEFT_OK) return error;
+  if (const int error = api::check_pools(count, pools); error != WEFT_OK) return error;
   return hand_out(core::Scheduler::create(core::SchedulerKind::custom, count,
                                           reinterpret_cast<core::Pool* const*>(pools), run, data, stateless != 0),
                   scheduler);

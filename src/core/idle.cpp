@@ -197,9 +197,7 @@ bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < active_w
 bool some_awake() { return find_worker(is_awake) != nullptr; }
 
 bool some_unbound_awake() {
-  bool some = false;
-  for_each_worker([&some](const Worker& worker) { some = some || (is_awake(worker) && !is_of_root(worker)); });
-  return some;
+  return find_worker([](const Worker& worker) { return is_awake(worker) && !is_of_root(worker); }) != nullptr;
 }
 
 bool too_many_awake() { return count_awake() > active_workers() + watchdog_counts_blocked(); }

@@ -128,27 +128,28 @@ void put_into_pool(Worker& worker, Klt& klt) {
   }
 }
 
-// Not in a handler.
-Klt* take_from_global() {
-  SpinGuard guard(global_lock);
-  Klt* klt = global_pool;
+Klt* take_first(Klt*& list) {
+  Klt* klt = list;
   if (klt == nullptr) return nullptr;
-  global_pool = klt->next;
+  list = klt->next;
   free_klts.fetch_sub(1, std::memory_order_relaxed);
   return klt;
 }
 
+// Not in a handler.
+Klt* take_from_global() {
+  SpinGuard guard(global_lock);
+  return take_first(global_pool);
+}
+
 Klt* take_from_pools(Worker& worker) {
-  Klt* klt = worker.idle_klts;
-  if (klt != nullptr) {
-    worker.idle_klts = klt->next;
+  if (Klt* klt = take_first(worker.idle_klts); klt != nullptr) {
     --worker.idle_klt_count;
-  } else if (global_lock.try_lock()) {
-    klt = global_pool;
-    if (klt != nullptr) global_pool = klt->next;
-    global_lock.unlock();
+    return klt;
   }
-  if (klt != nullptr) free_klts.fetch_sub(1, std::memory_order_relaxed);
+  if (!global_lock.try_lock()) return nullptr;
+  Klt* klt = take_first(global_pool);
+  global_lock.unlock();
   return klt;
 }
 
@@ -328,7 +329,7 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
     os::give_up_cpu();
     return Event::returned;
   }
-  // Where there are no more KLTs it is never switched off this one.
+  // At home, for want of KLTs: then it is never switched off this one.
   install_for(worker, unit);
   take_place(worker, unit);
   return unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
