@@ -2,7 +2,7 @@
 // number, its implicit task, how far it has come in the team's worksharing constructs.
 //
 // The member of a thread that runs lives wherever is cheapest: that of a team's master inside the
-// team, that of every other at the top of the stack it borrowed (region.cpp), that of a thread of
+// team, that of every other at the top of the stack it borrowed (members.cpp), that of a thread of
 // the program outside any region in its Root (root.h). Unit::face points to the member a unit is.
 #pragma once
 

@@ -2,7 +2,7 @@
 // team was opened with.
 //
 // Where there are places, members run nowhere else. A region's members are no numbers to be claimed by
-// anybody then, but units in the pool of their place (core/place_pools.h, region.cpp), whose workers alone start and
+// anybody then, but units in the pool of their place (core/place_pools.h, members.cpp), whose workers alone start and
 // resume them; a worker's KLT is bound to the place of what it goes on with, which changes only where places
 // share a worker. The master stays where it is: a region places its member 0 at the place of who opens it.
 //

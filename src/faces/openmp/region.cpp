@@ -1,19 +1,7 @@
 // Parallel regions: a team of n members is the range [1, n), published by the thread that opens it.
 //
 // The opener is member 0. Any worker that looks for work may claim numbers from the range, and so
-// does the opener once it is done with its own part. A claimed member is run as a rung-1 unit: on a
-// stack that the claimer holds in its hand and uses for one member after the other, with the
-// member's data at the top of that stack, where they are warm in the cache. Only a member that
-// deviates keeps the stack. So a member that reaches no barrier costs a function call.
-//
-// Claims come in runs that double while members turn out to be short, so that cores meet on the
-// range's word once per many members; a run is never more than a fair part of what is left.
-//
-// `pending` says when a team is complete (layout in `Pending` below). A member's claimer lowers it
-// after the member's last access to the team; the master leaves when it is 0. Since the word of a
-// closed team is 0, a thief that holds a stale pointer can do nothing to it: it joins only by raising
-// `pending` from a value with tasks_in_use set, and then whatever region the team now serves is one
-// that it may help.
+// does the opener once it is done with its own part (members.cpp). region_end.cpp says when the team is complete.
 //
 // Identities (rung 3): the members of an outermost team have one each, kept by the root from region
 // to region, so that threadprivate variables persist; likewise those of the teams that an initial team opens. Members
@@ -24,15 +12,13 @@
 #include "arch/cpu.h"
 #include "base/panic.h"
 #include "core/identities.h"
-#include "core/place_pools.h"
-#include "core/preempt.h"
 #include "core/scheduler.h"
-#include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "faces/openmp/experiment.h"
+#include "faces/openmp/members.h"
 #include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/ompt/regions.h"
-#include "faces/openmp/ompt/sanitized_program.h"
+#include "faces/openmp/region_end.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -41,352 +27,7 @@
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
-
 namespace {
-
-// WEFT_PREEMPT=klt-switch: members are units that can be left with their KLT.
-bool members_keep_klts = false;
-Dispatch usual_dispatch = Dispatch::claimed;
-core::Technique technique_of_units = core::Technique::roc_l;
-
-// Members that take no longer are claimed in runs; well below a microsecond.
-unsigned long long short_ticks = 2000;
-
-// A member other than the master, at the high end of the stack that it runs on.
-struct alignas(base::cache_line) MemberFrame {
-  core::WholeUnit unit;
-  Member member;
-  bool helper = false;  // took the seat of a member that is done, for tasks
-};
-
-static_assert(sizeof(MemberFrame) % 16 == 0);
-
-// ---------------------------------------------------------------- the word `pending`
-
-void set_bits(std::atomic<std::uint64_t>* words, unsigned first, unsigned count) {
-  while (count != 0) {
-    const unsigned bit = first % 64;
-    const unsigned here = count < 64 - bit ? count : 64 - bit;
-    const std::uint64_t ones = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
-    words[first / 64].fetch_or(ones << bit, std::memory_order_relaxed);
-    first += here;
-    count -= here;
-  }
-}
-
-bool any_vacant(const Team& team) {
-  const unsigned words = team.vacant_words.load(std::memory_order_acquire);
-  const auto vacant = team.vacant.items();
-  for (unsigned word = 0; word < words; ++word)
-    if (vacant[word].load(std::memory_order_relaxed) != 0) return true;
-  return false;
-}
-
-// The number of a vacant seat, now the caller's; 0 (the master's, never vacant) if there is none.
-unsigned take_vacant(Team& team) {
-  const auto vacant = team.vacant.items();
-  const unsigned words = team.vacant_words.load(std::memory_order_acquire);
-  for (unsigned word = 0; word < words && word < (team.size + 63) / 64; ++word) {
-    std::uint64_t bits = vacant[word].load(std::memory_order_relaxed);
-    while (bits != 0) {
-      if (vacant[word].compare_exchange_weak(bits, bits & (bits - 1), std::memory_order_acquire))
-        return word * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
-    }
-  }
-  return 0;
-}
-
-// The master's wait at the end of a region that uses tasks: an implicit barrier.
-struct RegionEnd {
-  static constexpr bool arms = true;
-  Team& team;
-  bool over() const { return Pending::members(team.pending.load(std::memory_order_acquire)) == 0 && quiescent(team); }
-  const Task* only_below() const { return nullptr; }
-  bool try_to_end() const { return false; }
-  bool arm(TaskWaiter& waiter) {
-    team.end_waiter = &waiter;
-    return true;
-  }
-  void disarm() { team.end_waiter = nullptr; }
-};
-
-// Whoever takes the number of holders to 0 resumes the master if it sleeps, and takes the mark away
-// with the same step, so that a helper that comes and goes afterwards does not resume it again.
-bool completes(std::uint64_t& word) {
-  if (Pending::holders(word) != 0 || (word & Pending::master_waits) == 0) return false;
-  word &= ~Pending::master_waits;
-  return true;
-}
-
-void drop_holders(Team& team, std::uint64_t count) {
-  core::Unit* master = team.master_unit;
-  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
-  std::uint64_t lower;
-  bool resumes;
-  do {
-    lower = word - count;
-    resumes = completes(lower);
-  } while (!team.pending.compare_exchange_weak(word, lower, std::memory_order_acq_rel, std::memory_order_relaxed));
-  if (resumes) core::resume(*master);
-}
-
-// Some members or a helper are done, in a team that uses tasks: the master may sleep at the end of
-// the region until the last of them is. The caller still holds the team open.
-void tell_region_end(Team& team) {
-  core::Unit* master = nullptr;
-  {
-    core::SpinGuard guard(team.tasks.lock);
-    TaskWaiter* waiter = team.end_waiter;
-    if (waiter != nullptr && waiter->listed && RegionEnd{team}.over()) {
-      unlist_waiter(team.tasks, *waiter);
-      master = waiter->unit;
-    }
-  }
-  if (master != nullptr) core::resume(*master);
-}
-
-// `count` members starting at `first` are done; nothing of theirs touches the team after this.
-void members_done(Team& team, unsigned first, unsigned count) {
-  core::Unit* master = team.master_unit;
-  set_bits(team.vacant.items(), first, count);
-  const std::uint64_t both = Pending::holder * count + Pending::member * count;
-  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
-  while ((word & Pending::tasks_in_use) == 0) {
-    std::uint64_t lower = word - both;
-    const bool resumes = completes(lower);
-    if (!team.pending.compare_exchange_weak(word, lower, std::memory_order_acq_rel, std::memory_order_relaxed))
-      continue;
-    if (resumes) core::resume(*master);
-    return;
-  }
-  team.pending.fetch_sub(Pending::member * count, std::memory_order_acq_rel);
-  tell_region_end(team);
-  drop_holders(team, Pending::holder * count);
-}
-
-void helper_done(Team& team, unsigned number) {
-  set_bits(team.vacant.items(), number, 1);
-  tell_region_end(team);
-  drop_holders(team, Pending::holder);
-}
-
-// ---------------------------------------------------------------- running members
-
-void run_tasks_while_there_are_some(Member& member) {
-  TaskSearch search;
-  while (Task* task = find_task(member, nullptr, search)) run_found(member, *task, search);
-}
-
-void member_entry(void* argument) {
-  auto frame = static_cast<MemberFrame*>(argument);
-  Member& member = frame->member;
-  if (!frame->helper) member.team->function(member.team->data);
-  if (member.team->tasks.used.load(std::memory_order_acquire)) run_tasks_while_there_are_some(member);
-  end_implicit_task(member);
-}
-
-// A member that deviated has come to its end.
-void deviated_member_finished(core::Unit* unit) {
-  auto frame = reinterpret_cast<MemberFrame*>(unit);  // its first member
-  Team& team = *frame->member.team;
-  if (frame->helper)
-    helper_done(team, frame->member.number);
-  else
-    members_done(team, frame->member.number, 1);
-}
-
-[[gnu::noinline]] void mark_unit(const Team& team, core::Unit& unit, const Member& member) {
-  unsigned flags = members_keep_klts ? unsigned{core::UnitFlag::switches_klt} : 0;
-  if (team.dispatch == Dispatch::at_places)
-    unit.pool.store(core::place_pool(place_of(member).place), std::memory_order_relaxed);
-  if (team.dispatch != Dispatch::as_units) flags |= core::UnitFlag::placed;
-  unit.flags.store(static_cast<std::uint16_t>(flags), std::memory_order_relaxed);
-}
-
-MemberFrame& seat_member_in(void* memory, Team& team, unsigned number, bool helper) {
-  auto frame = new (memory) MemberFrame;
-  core::WholeUnit& unit = frame->unit;
-  unit.entry = member_entry;
-  unit.argument = frame;
-  unit.finished = deviated_member_finished;
-  unit.details.name = "an OpenMP thread";
-  if (team.seats != nullptr) {
-    unit.details.identity = team.seats->identity(number);
-    unit.details.keeps_identity = unit.details.identity != nullptr;
-  }
-  Member& member = frame->member;
-  member.team = &team;
-  member.number = number;
-  become_member(unit, member);
-  if (team.dispatch != Dispatch::claimed) [[unlikely]]
-    mark_unit(team, unit, member);
-  member.task = &member.implicit;
-  member.implicit.runner.store(&member, std::memory_order_relaxed);
-  member.implicit.icv = team.icv;
-  member.implicit.group = team.group;
-  member.constructs = team.first_construct;
-  if (team.first_construct != 0) member.loop.shared = &team.workshares.slot(0);
-  frame->helper = helper;
-  return *frame;
-}
-
-MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool helper) {
-  return seat_member_in(stack->top() - sizeof(MemberFrame), team, number, helper);
-}
-
-core::Event run_member(core::Worker& worker, MemberFrame& frame, core::Stack* stack) {
-  core::install_for(worker, frame.unit);
-  core::take_place(worker, frame.unit);
-  return core::start_roc(worker, frame.unit, stack, &frame);
-}
-
-// Back from units to what the frame around belongs to: a unit, a root, or the scheduler.
-void reinstall(core::Worker& worker, core::Unit* below) {
-  if (below != nullptr) core::take_place(worker, *below);
-  if (!core::identities_enabled) return;
-  if (below != nullptr)
-    core::install_for(worker, *below);
-  else
-    core::install_home(worker);
-}
-
-void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
-  core::Unit* below = worker.current;
-  core::Stack* stack = nullptr;
-  unsigned finished_first = run.first;
-  unsigned finished = 0;  // members in a row that returned and are not reported yet
-  {
-    core::SchedulerFrame frame(worker);
-    worker.in_hand += run.count;
-    for (unsigned number = run.first; number != run.first + run.count; ++number) {
-      if (stack == nullptr) stack = worker.stacks.take(core::runtime.config.stack_size);
-      MemberFrame& member = seat_member(team, number, stack, false);
-      --worker.in_hand;
-      const core::Event event = run_member(worker, member, stack);
-      if (event == core::Event::returned) {
-        // It may have kept one while members of its own ran.
-        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity)
-          core::drop_identity(worker, member.unit);
-        ++finished;
-        continue;
-      }
-      core::settle(worker, member.unit, event);
-      stack = nullptr;
-      if (finished != 0) {
-        core::install_home(worker);
-        members_done(team, finished_first, finished);
-      }
-      finished_first = number + 1;
-      finished = 0;
-    }
-  }
-  reinstall(worker, below);
-  if (stack != nullptr) worker.stacks.give(stack);
-  if (finished != 0) members_done(team, finished_first, finished);
-}
-
-// A member on a stack that is not the worker's.
-void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) {
-  core::Unit* below = worker.current;
-  core::Event event;
-  {
-    core::SchedulerFrame frame(worker);
-    core::Stack* stack = ompt::stack_for(team, number);
-    MemberFrame& member = seat_member(team, number, stack, false);
-    member.unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
-    event = run_member(worker, member, stack);
-    if (event != core::Event::returned) core::settle(worker, member.unit, event);
-    core::install_home(worker);
-  }
-  if (event == core::Event::returned) members_done(team, number, 1);
-  reinstall(worker, below);
-}
-
-// take_members() for a team of such members.
-[[gnu::noinline]] void take_members_on_their_stacks(core::Worker& worker, Team& team, bool all) {
-  for (;;) {
-    const core::Share::Run run = team.share.claim(1, worker.lends_within.load(std::memory_order_relaxed));
-    if (run.count == 0) return;
-    run_member_on_its_stack(worker, team, run.first);
-    if (!all && core::has_local_work(worker)) return;
-  }
-}
-
-// Claims and runs members until there are none left, or the worker has something better to do.
-void take_members(core::Worker& worker, Team& team, bool all) {
-  if (ompt::watched && team.own_stacks) [[unlikely]]
-    return take_members_on_their_stacks(worker, team, all);
-  unsigned most = 1;
-  for (;;) {
-    const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
-    if (run.count == 0) return;
-    const unsigned long long before = arch::ticks();
-    run_members(worker, team, run);
-    if (!all && core::has_local_work(worker)) return;
-    if (arch::ticks() - before > short_ticks * run.count) {
-      most = 1;
-      continue;
-    }
-    const unsigned fair = team.share.left() / (2 * core::runtime.workers) + 1;
-    most = most * 2 < fair ? most * 2 : fair;
-  }
-}
-
-// ---------------------------------------------------------------- helping with tasks
-
-void help(core::Worker& worker, Team& team, unsigned number) {
-  core::Unit* below = worker.current;
-  core::Stack* stack = worker.stacks.take(core::runtime.config.stack_size);
-  core::Event event;
-  {
-    core::SchedulerFrame frame(worker);
-    MemberFrame& member = seat_member(team, number, stack, true);
-    if (ompt::watched) ompt::seat_is_taken(member.member);
-    event = run_member(worker, member, stack);
-    if (event != core::Event::returned)
-      core::settle(worker, member.unit, event);
-    else
-      core::drop_identity(worker, member.unit);
-  }
-  reinstall(worker, below);
-  if (event != core::Event::returned) return;
-  worker.stacks.give(stack);
-  helper_done(team, number);
-}
-
-bool wants_help(const core::Share& share) {
-  auto& team = reinterpret_cast<const Team&>(share);
-  if ((team.pending.load(std::memory_order_acquire) & Pending::tasks_in_use) == 0) return false;
-  const TaskPool& pool = team.tasks;
-  if (!has_queued_tasks(pool)) return false;
-  if (pool.free_waiters.load(std::memory_order_relaxed) != 0 || any_vacant(team)) return true;
-  return pool.bound_waiters.load(std::memory_order_relaxed) != 0 &&
-         pool.bound_seen.load(std::memory_order_relaxed) != tasks_offered(pool);
-}
-
-// What an idle worker takes from a team: members, tasks on a vacant seat, or a member that sleeps
-// where it could run tasks.
-bool take_from_team(core::Share& share, core::Worker& worker) {
-  auto& team = reinterpret_cast<Team&>(share);
-  if (share.left() != 0) {
-    take_members(worker, team, false);
-    return true;
-  }
-  if (!hold_open(team)) return false;
-  if (!share.lies_within(worker.lends_within.load(std::memory_order_relaxed))) {
-    drop_holders(team, Pending::holder);  // another team by now
-    return false;
-  }
-  if (has_queued_tasks(team.tasks)) {
-    if (const unsigned number = take_vacant(team); number != 0) {
-      help(worker, team, number);
-      return true;
-    }
-  }
-  const bool woke = wake_waiter(team.tasks);
-  drop_holders(team, Pending::holder);
-  return woke;
-}
 
 // ---------------------------------------------------------------- how many
 
@@ -410,7 +51,7 @@ unsigned acquire_threads(Member& member, unsigned wanted, int limit) {
 
 // ---------------------------------------------------------------- opening and closing
 
-Team* new_team(WorkerCache& cache) {
+[[gnu::noinline]] Team* new_team(WorkerCache& cache) {
   if (Team* team = take_team_set_aside(cache)) return team;
   void* memory = nullptr;
   if (posix_memalign(&memory, base::cache_line, sizeof(Team)) != 0) base::panic("no memory for a team");
@@ -515,22 +156,6 @@ void keep_own_identity_while_members_run(core::Worker& worker) {
 
 }  // namespace
 
-bool hold_open(Team& team) {
-  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
-  while ((word & Pending::tasks_in_use) != 0)
-    if (team.pending.compare_exchange_weak(word, word + Pending::holder, std::memory_order_acquire,
-                                           std::memory_order_relaxed))
-      return true;
-  return false;
-}
-
-void let_close(Team& team) {
-  if (team.level == 0 && team.standing == Standing::root)
-    let_root_end(team);
-  else
-    drop_holders(team, Pending::holder);
-}
-
 unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
   const Icv& icv = icv_of(member);
   if (member.team->active_level >= icv.max_active_levels) return 1;
@@ -589,50 +214,6 @@ Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   if (attends_regions) [[unlikely]]
     attend_region(*team);
   return *team;
-}
-
-namespace {
-
-// Each into the pool of its place, or of the calling worker. A frame serves until its member is done, and nobody looks
-// at it after that: so the team can keep them.
-void push_members(Team& team) {
-  if (team.placed_room < team.size) {
-    std::free(team.placed_members);
-    void* memory = nullptr;
-    if (posix_memalign(&memory, alignof(MemberFrame), team.size * sizeof(MemberFrame)) != 0)
-      base::panic("no memory for a team of %u", team.size);
-    team.placed_members = memory;
-    team.placed_room = team.size;
-  }
-  auto frames = static_cast<MemberFrame*>(team.placed_members);
-  core::Pool* pool = nullptr;
-  for (unsigned number = 1; number < team.size; ++number) {
-    core::Unit& unit = seat_member_in(frames + number, team, number, false).unit;
-    unit.technique = technique_of_units;
-    if (ompt::watched && team.own_stacks) {
-      unit.stack = ompt::stack_for(team, number);
-      unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
-    }
-    if (team.dispatch == Dispatch::as_units) {
-      core::start(unit);
-      continue;
-    }
-    core::Pool* before = pool;
-    pool = unit.pool.load(std::memory_order_relaxed);
-    pool->push(&unit);
-    if (before != nullptr && pool != before) core::notify_place(*before, &team.share);
-  }
-  if (pool != nullptr) core::notify_place(*pool, &team.share);
-}
-
-}  // namespace
-
-void choose_members(core::Preemption kind) {
-  members_keep_klts = kind == core::Preemption::klt_switch;
-  const bool units = members_keep_klts || is_off(Optimisation::range) || is_off(Optimisation::borrowed_stacks);
-  usual_dispatch = units ? Dispatch::as_units : Dispatch::claimed;
-  if (is_off(Optimisation::borrowed_stacks)) technique_of_units = core::Technique::full_l;
-  if (is_off(Optimisation::runs)) short_ticks = 0;
 }
 
 void start_members(Team& team) {

@@ -1,5 +1,5 @@
 // Teams: what the members of one parallel region share. A team is a range, not a list: members are
-// numbers in `share` until somebody starts them (region.cpp).
+// numbers in `share` until somebody starts them (members.cpp).
 //
 // Teams are never given back to the system: a worker keeps those it has closed and opens the next
 // region with the one closed last, at whatever nesting level and of whatever size. Thieves may
@@ -70,7 +70,7 @@ struct Team {
   // Only where regions are attended to (placement.h).
   Placement placement;
   Dispatch dispatch = Dispatch::claimed;
-  void* placed_members = nullptr;  // of the size that is kept: their frames (region.cpp)
+  void* placed_members = nullptr;  // of the size that is kept: their frames (members.cpp)
   unsigned placed_room = 0;
   void (*displayed_function)(void*) = nullptr;  // of one whose members' affinity is displayed
   void* displayed_data = nullptr;

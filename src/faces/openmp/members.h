@@ -1,0 +1,26 @@
+// How the members of a team but the master come to run, and how idle workers help with its tasks.
+#pragma once
+
+#include "core/pool/share.h"
+#include "core/worker.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+
+/// That of a team whose members have no places.
+extern Dispatch usual_dispatch;
+
+/// Claims and runs members until there are none left, or, unless it is to run `all`, the worker has something better
+/// to do.
+void take_members(core::Worker& worker, Team& team, bool all);
+
+/// Makes each member a unit that is ready, in the pool of its place or of the calling worker.
+void push_members(Team& team);
+
+/// Share::take: what an idle worker takes from a team: members, tasks on a vacant seat, or a member that sleeps where
+/// it could run tasks.
+bool take_from_team(core::Share& share, core::Worker& worker);
+/// Share::wants_help.
+bool wants_help(const core::Share& share);
+
+}  // namespace weft::openmp

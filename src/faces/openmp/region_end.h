@@ -1,0 +1,39 @@
+// How a region comes to be complete: who holds it open, and the master's wait for them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "faces/openmp/task_pool.h"
+#include "faces/openmp/team.h"
+
+namespace weft::openmp {
+
+/// The master's wait at the end of a region that uses tasks (wait_for, task_wait.h): an implicit barrier.
+struct RegionEnd {
+  static constexpr bool arms = true;
+  Team& team;
+  bool over() const { return Pending::members(team.pending.load(std::memory_order_acquire)) == 0 && quiescent(team); }
+  const Task* only_below() const { return nullptr; }
+  bool try_to_end() const { return false; }
+  bool arm(TaskWaiter& waiter) {
+    team.end_waiter = &waiter;
+    return true;
+  }
+  void disarm() { team.end_waiter = nullptr; }
+};
+
+/// So many of those who hold the team open are done with it (Pending::holder).
+void drop_holders(Team& team, std::uint64_t count);
+
+/// `count` members starting at `first` are done; nothing of theirs touches the team after this.
+void members_done(Team& team, unsigned first, unsigned count);
+/// One that ran tasks on the seat of a member that is done leaves it.
+void helper_done(Team& team, unsigned number);
+
+/// Whether there is a seat whose member is done, and that nobody occupies.
+bool any_vacant(const Team& team);
+/// The number of such a seat, now the caller's; 0 (the master's, never vacant) if there is none.
+unsigned take_vacant(Team& team);
+
+}  // namespace weft::openmp
