@@ -32,7 +32,7 @@ void take_over(Choices::Place& place, void (*entry)(void*)) {
   const Change change(place);
   place.entry.store(entry, std::memory_order_relaxed);
   place.technique = Technique::roc_l;
-  place.recent.store(0, std::memory_order_relaxed);
+  place.left.store(Choices::window, std::memory_order_relaxed);
   place.recent_deviated = 0;
   place.units.store(0, std::memory_order_relaxed);
   place.deviated.store(0, std::memory_order_relaxed);
@@ -49,7 +49,7 @@ void add_known(Choice& sum, const Choices::Place& place, void (*entry)(void*)) {
   const std::uint32_t changes = place.changes.load(std::memory_order_acquire);
   if (changes % 2 != 0 || place.entry.load(std::memory_order_relaxed) != entry) return;
   const std::uint64_t units =
-      place.units.load(std::memory_order_relaxed) + place.recent.load(std::memory_order_relaxed);
+      place.units.load(std::memory_order_relaxed) + Choices::window - place.left.load(std::memory_order_relaxed);
   const std::uint64_t deviated = place.deviated.load(std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_acquire);
   if (place.changes.load(std::memory_order_relaxed) != changes) return;
@@ -59,12 +59,11 @@ void add_known(Choice& sum, const Choices::Place& place, void (*entry)(void*)) {
 
 void decide(Choices::Place& place) {
   constexpr std::uint32_t roc_most = 85;  // of a hundred units, so many deviated: where the two cost the same
-  const std::uint32_t recent = place.recent.load(std::memory_order_relaxed);
-  const std::uint32_t percent = place.recent_deviated * 100 / recent;
+  const std::uint32_t percent = place.recent_deviated * 100 / Choices::window;
   place.technique = percent <= roc_most ? Technique::roc_l : Technique::full_l;
   const Change change(place);
-  place.units.store(place.units.load(std::memory_order_relaxed) + recent, std::memory_order_relaxed);
-  place.recent.store(0, std::memory_order_relaxed);
+  place.units.store(place.units.load(std::memory_order_relaxed) + Choices::window, std::memory_order_relaxed);
+  place.left.store(Choices::window, std::memory_order_relaxed);
   place.recent_deviated = 0;
 }
 
@@ -73,8 +72,8 @@ void decide(Choices::Place& place) {
 Technique choose_anew(Choices& choices, void (*entry)(void*)) {
   Choices::Place& place = place_of(choices, entry);
   choices.last = &place;
-  if (place.recent.load(std::memory_order_relaxed) == Choices::window) decide(place);
-  place.recent.store(place.recent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (place.left.load(std::memory_order_relaxed) == 0) decide(place);
+  place.left.store(place.left.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   return place.technique;
 }
 

@@ -31,28 +31,27 @@ struct Choices {
     std::atomic<std::uint32_t> changes{0};  // odd while one is under way
     std::atomic<void (*)(void*)> entry{nullptr};
     Technique technique = Technique::roc_l;
-    std::atomic<std::uint32_t> recent{0};  // units since the last decision
-    std::uint32_t recent_deviated = 0;
-    std::atomic<std::uint64_t> units{0};  // until then
+    std::atomic<std::uint32_t> left{window};  // units until the next decision
+    std::uint32_t recent_deviated = 0;        // of those since the last one
+    std::atomic<std::uint64_t> units{0};      // until then
     std::atomic<std::uint64_t> deviated{0};
   };
   static constexpr unsigned places = 64;
   static constexpr std::uint32_t window = 64;  // units from one decision to the next
-  Place* last = nullptr;                       // the one that was used last
   Place at[places];
+  Place* last = at;  // the one that was used last
 };
 
-/// Counts a unit of this function, and says how to start it.
+/// Counts a unit of this function (not null), and says how to start it.
 Technique choose_anew(Choices& choices, void (*entry)(void*));
-inline Technique choose(Choices& choices, void (*entry)(void*)) {
-  Choices::Place* last = choices.last;
-  if (last == nullptr || last->entry.load(std::memory_order_relaxed) != entry) [[unlikely]]
+[[gnu::always_inline]] inline Technique choose(Choices& choices, void (*entry)(void*)) {
+  Choices::Place& last = *choices.last;
+  std::uint32_t left;
+  if (last.entry.load(std::memory_order_relaxed) != entry ||
+      __builtin_sub_overflow(last.left.load(std::memory_order_relaxed), 1, &left)) [[unlikely]]
     return choose_anew(choices, entry);
-  const std::uint32_t recent = last->recent.load(std::memory_order_relaxed);
-  if (recent == Choices::window) [[unlikely]]
-    return choose_anew(choices, entry);
-  last->recent.store(recent + 1, std::memory_order_relaxed);
-  return last->technique;
+  last.left.store(left, std::memory_order_relaxed);
+  return last.technique;
 }
 
 /// One of them has deviated (once per unit).

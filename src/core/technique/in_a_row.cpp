@@ -191,11 +191,10 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
 }
 
 inline bool suits_any_row(Worker& worker, Unit& unit, UnitStart& start) {
-  if (start.technique == Technique::roc_l) [[likely]]
-    return true;
-  if (start.technique == Technique::automatic) {
-    settle_technique(worker, unit);
-    start.technique = unit.technique;
+  if (start.technique == Technique::automatic) [[likely]] {
+    start.technique = choose(worker.choices, unit.entry);
+    unit.technique = start.technique;
+    return start.technique == Technique::roc_l;
   }
   return start.technique == Technique::roc_l || start.technique == Technique::stackless;
 }
