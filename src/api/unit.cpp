@@ -515,7 +515,7 @@ extern "C" int weft_yield() {
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
   if ((flags & (others | core::UnitFlag::free_standing)) != core::UnitFlag::free_standing || !core::may_wait(unit))
     return yield_slowly();
-  return static_cast<int>(core::leave_unit(*worker, unit, core::Event::yielded));
+  return core::leave_unit(*worker, unit, core::Event::yielded);
 }
 
 extern "C" int weft_yield_to(weft_unit* handle) {

@@ -25,6 +25,9 @@ extern "C" {
 /// returns `value`. Returns the value passed by whoever resumes this context.
 std::intptr_t weft_context_switch(void** save, void* to, std::intptr_t value);
 
+/// The same for who is resumed with 0 only, and may make this the last call of a function that returns an int.
+int weft_context_leave(void** save, void* to, std::intptr_t value);
+
 /// The floating-point control words: mxcsr, and 32 bits higher the x87 control word.
 using weft_fp_control = std::uint64_t;
 weft_fp_control weft_context_fp_control();
@@ -37,11 +40,11 @@ std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, we
 
 /// From unit to unit: as weft_context_switch() with the value 0, except that weft_unit_passed() is called on the stack
 /// of `to` before it goes on.
-std::intptr_t weft_context_pass(void** save, void* to);
+int weft_context_pass(void** save, void* to);
 
 /// The same to a unit that has not begun, on the stack that ends at `top`, with these control words:
 /// weft_unit_begin(unit) says what to call there, and when that has returned, weft_unit_returned() who goes on.
-std::intptr_t weft_context_pass_to_new(void** save, void* top, void* unit, weft_fp_control words);
+int weft_context_pass_to_new(void** save, void* top, void* unit, weft_fp_control words);
 
 /// Provided by the core, on the stack of a unit to which somebody has passed the worker on: what to call there.
 struct WeftCall {

@@ -128,6 +128,10 @@ bool is_time_to_look_around(Worker& worker) {
 // Where it was lent: so it does not rest with a KLT that others may need (klt_switch.h).
 bool is_carried_by_other(const Worker& worker) { return worker.carrier.load(std::memory_order_relaxed) != nullptr; }
 
+[[gnu::always_inline]] inline bool has_what_it_waits_for(const Worker& worker) {
+  return root_is_ready(worker.until_ready) || (worker.until_done != nullptr && is_done(*worker.until_done));
+}
+
 // Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
 void schedule(Worker& worker, bool counted_as_searcher) {
   SchedulerFrame frame(worker, true);
@@ -194,14 +198,17 @@ void put_back_what_was_handed_on(Worker& worker) {
 
 }  // namespace
 
-bool is_over(const Worker& worker) {
-  return root_is_ready(worker.until_ready) || (worker.until_done != nullptr && is_done(*worker.until_done));
-}
+bool is_over(const Worker& worker) { return has_what_it_waits_for(worker); }
 
 namespace {
 
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
 void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
+  const bool is_here = worker != nullptr && unit.place == worker->index;
+  if (is_here && pool.is_private_list()) {
+    pool.push(&unit);  // of this worker's scheduler: nobody else is to be told
+    return;
+  }
   if (has_flag(unit, UnitFlag::placed)) {
     const Share* scope = scope_of(unit);
     pool.push(&unit);
@@ -209,7 +216,7 @@ void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
     return;
   }
   const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
-  if (anybody_pushes || (pool.access() == Access::priv && worker != nullptr && unit.place == worker->index))
+  if (anybody_pushes || (pool.access() == Access::priv && is_here))
     pool.push(&unit);
   else
     pool.put_back(&unit);
@@ -274,25 +281,41 @@ namespace {
 // Whether the frame under the unit can do without the worker for now.
 bool may_pass(const Worker& worker, const Unit& leaving) {
   const bool must_return = !worker.loops || worker.handed_on != nullptr || worker.until_done == &leaving ||
-                           is_over(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed);
+                           has_what_it_waits_for(worker) || worker.spare ||
+                           worker.ends.load(std::memory_order_relaxed);
   return !must_return && runs_on_any_identity(leaving);
 }
 
-// Its start is a switch to the top of its stack.
-[[gnu::noinline]] bool starts_by_switch(Worker& worker, Unit& unit) {
+[[gnu::noinline]] bool switches_when_settled(Worker& worker, Unit& unit) {
   settle_technique(worker, unit);
-  return (unit.technique == Technique::full_l || unit.technique == Technique::full) &&
-         !has_flag(unit, UnitFlag::cancelled);
+  return unit.technique == Technique::full_l;
 }
 
-[[gnu::always_inline]] inline bool can_be_passed_to(Worker& worker, Unit* unit) {
-  return unit != nullptr && runs_on_any_identity(*unit) && (unit->departed || starts_by_switch(worker, *unit));
+// Its start is a switch to the top of its stack.
+inline bool starts_by_switch(Worker& worker, Unit& unit) {
+  if (has_flag(unit, UnitFlag::cancelled)) return false;
+  const Technique technique = unit.technique;
+  if (technique == Technique::automatic) return switches_when_settled(worker, unit);
+  return technique == Technique::full_l || technique == Technique::full;
+}
+
+[[gnu::always_inline]] inline bool can_be_passed_to(Worker& worker, Unit& unit) {
+  return runs_on_any_identity(unit) && (unit.departed || starts_by_switch(worker, unit));
+}
+
+// From a list that is this worker's alone.
+template <Order order>
+inline Unit* take_if_it_suits(Worker& worker, Ring<order>& ring) {
+  Unit* unit = nullptr;
+  if (!ring.peek(unit) || !can_be_passed_to(worker, *unit)) return nullptr;
+  ring.drop();
+  return unit;
 }
 
 }  // namespace
 
 bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next) {
-  return may_pass(worker, leaving) && can_be_passed_to(worker, &next);
+  return may_pass(worker, leaving) && can_be_passed_to(worker, next);
 }
 
 // Where nobody else can take it, the next unit is looked at first and left where it is if it does not suit.
@@ -301,16 +324,19 @@ Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
   // Now and then the scheduler looks for what others offer.
   if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) {
-    Pool* list = own->private_list();
-    return list != nullptr && can_be_passed_to(worker, list->front()) ? list->pop() : nullptr;
+    const Pool* list = own->private_list();
+    if (list == nullptr) return nullptr;
+    if (Ring<Order::fifo>* ring = list->fifo_ring(); ring != nullptr) return take_if_it_suits(worker, *ring);
+    return take_if_it_suits(worker, *list->lifo_ring());
   }
   if (worker.privacy.enter()) {
-    Unit* unit = can_be_passed_to(worker, worker.deque.peek()) ? worker.deque.pop_alone() : nullptr;
+    Unit* unit = worker.deque.peek();
+    if (unit != nullptr) unit = can_be_passed_to(worker, *unit) ? worker.deque.pop_alone() : nullptr;
     worker.privacy.leave();
     return unit;
   }
   Unit* unit = next_local(worker);
-  if (unit == nullptr || can_be_passed_to(worker, unit)) return unit;
+  if (unit == nullptr || can_be_passed_to(worker, *unit)) return unit;
   worker.handed_on = unit;
   return nullptr;
 }
@@ -380,50 +406,70 @@ void run_one(Worker& worker, Unit& unit) {
   run(worker, unit);
 }
 
+namespace {
+
+void settle_suspended(Worker& worker, Unit& unit) {
+  keep_identity(worker, unit);
+  UnitState expected = UnitState::suspending;
+  // acq_rel: publishes the saved context; sees what the resumer did before an early `ready`.
+  if (!unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel))
+    put_ready(worker, unit);
+}
+
+void settle_parked(const Worker& worker, Unit& unit) {
+  unit.state.store(UnitState::suspended, std::memory_order_relaxed);
+  worker.parked_under->unlock();
+}
+
+[[gnu::noinline]] void put_behind_all_others(Worker& worker, Unit& unit, const Share* scope) {
+  Worker& open = open_worker(worker);
+  if (&open != &worker || !worker.privacy.enter()) {
+    open.inbox.put(&unit);
+  } else {
+    const bool put = worker.deque.push_oldest_alone(&unit);
+    worker.privacy.leave();
+    if (!put) worker.inbox.put(&unit);
+  }
+  notify(scope);
+}
+
+[[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
+  keep_identity(worker, unit);
+  const Share* scope = scope_of(unit);
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr)
+    put_into_pool(&worker, unit, *pool);
+  else
+    put_behind_all_others(worker, unit, scope);
+}
+
+[[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
+  drop_identity(worker, unit);
+  if (binds_early(unit) || unit.stack == nullptr) {
+    tell_end(worker, unit);
+    return;
+  }
+  Stack* stack = unit.stack;
+  unit.stack = nullptr;
+  tell_end(worker, unit);  // from then on the unit may be gone
+  worker.stacks.give(stack);
+}
+
+}  // namespace
+
+// A function for each event, so that none saves registers for the others.
 void settle(Worker& worker, Unit& unit, Event event) {
   switch (event) {
     case Event::returned:
-      break;
-    case Event::suspended: {
-      keep_identity(worker, unit);
-      UnitState expected = UnitState::suspending;
-      // acq_rel: publishes the saved context; sees what the resumer did before an early `ready`.
-      if (!unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel))
-        put_ready(worker, unit);
-      break;
-    }
+      return;
+    case Event::suspended:
+      return settle_suspended(worker, unit);
     case Event::parked:
-      unit.state.store(UnitState::suspended, std::memory_order_relaxed);
-      worker.parked_under->unlock();
-      break;
-    case Event::yielded: {
-      keep_identity(worker, unit);
-      const Share* scope = scope_of(unit);
-      unit.state.store(UnitState::ready, std::memory_order_relaxed);
-      if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
-        put_into_pool(&worker, unit, *pool);
-        break;
-      }
-      // Behind all others.
-      Worker& open = open_worker(worker);
-      if (&open != &worker || !worker.privacy.enter()) {
-        open.inbox.put(&unit);
-      } else {
-        const bool put = worker.deque.push_oldest_alone(&unit);
-        worker.privacy.leave();
-        if (!put) worker.inbox.put(&unit);
-      }
-      notify(scope);
-      break;
-    }
-    case Event::finished: {
-      drop_identity(worker, unit);
-      Stack* stack = binds_early(unit) ? nullptr : unit.stack;
-      if (stack != nullptr) unit.stack = nullptr;
-      tell_end(worker, unit);  // from then on the unit may be gone
-      if (stack != nullptr) worker.stacks.give(stack);
-      break;
-    }
+      return settle_parked(worker, unit);
+    case Event::yielded:
+      return settle_yielded(worker, unit);
+    case Event::finished:
+      return settle_finished(worker, unit);
   }
 }
 

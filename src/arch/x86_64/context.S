@@ -175,7 +175,12 @@
         .endm
 
 // intptr_t weft_context_switch(void** save, void* to, intptr_t value)
+// int weft_context_leave(void** save, void* to, intptr_t value)
 FUNCTION weft_context_switch
+        .globl  weft_context_leave
+        .hidden weft_context_leave
+        .type   weft_context_leave, @function
+weft_context_leave:
         SAVE_CONTEXT
         movq    %rsp, (%rdi)
         movzwl  4(%rsp), %r10d
@@ -186,7 +191,7 @@ FUNCTION weft_context_switch
         JUMP_TO_RETURN_ADDRESS
 END weft_context_switch
 
-// intptr_t weft_context_pass(void** save, void* to)
+// int weft_context_pass(void** save, void* to)
 // The return is predicted well where both have called the same.
 FUNCTION weft_context_pass
         SAVE_CONTEXT
@@ -222,7 +227,7 @@ END weft_context_resume
         popq    %rbp
         .endm
 
-// intptr_t weft_context_pass_to_new(void** save, void* top, void* unit, weft_fp_control words)
+// int weft_context_pass_to_new(void** save, void* top, void* unit, weft_fp_control words)
 //
 // And what units that began so return to. All that goes on from there, a unit that begins or one that had left, is entered
 // by the one call below, for the sake of the processor's return predictor: when the function of such a unit returns,

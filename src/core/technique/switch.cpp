@@ -57,7 +57,7 @@ void note_direct_switch(Worker& worker, Unit& unit, Event event, Unit& next) {
     begin_after_another(worker, next);
 }
 
-inline std::intptr_t switch_between(const Worker& worker, Unit& unit, Unit& next) {
+inline int switch_between(const Worker& worker, Unit& unit, Unit& next) {
   if (next.departed) return weft_context_pass(&unit.context, next.context);
   return weft_context_pass_to_new(&unit.context, next.stack->top(), &next, worker.fp_control);
 }
@@ -77,10 +77,10 @@ void note_deviation(Worker& worker, Unit& unit) {
 namespace {
 
 // Leaves the unit for `next`, or for the scheduler if that is nullptr.
-inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
+inline int pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
   if constexpr (!sanitizer::active) {
     if (next == nullptr)
-      return weft_context_switch(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
+      return weft_context_leave(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
     note_direct_switch(worker, unit, event, *next);
     return switch_between(worker, unit, *next);
   }
@@ -93,7 +93,7 @@ inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next
   } else {
     note_direct_switch(worker, unit, event, *next);
     sanitizer::leave(&fake, next->stack->fiber, next->stack->memory.low, next->stack->size());
-    const std::intptr_t value = switch_between(worker, unit, *next);
+    const int value = switch_between(worker, unit, *next);
     note_return(fake, value == from_scheduler);
   }
   return 0;
@@ -103,17 +103,17 @@ inline std::intptr_t pass_on(Worker& worker, Unit& unit, Event event, Unit* next
 
 // From unit to unit where that can be, with the switch as the last call of all that led to it: so the processor's
 // return predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all).
-std::intptr_t leave_unit(Worker& worker, Unit& unit, Event event) {
+int leave_unit(Worker& worker, Unit& unit, Event event) {
   note_deviation(worker, unit);
   return pass_on(worker, unit, event, next_to_switch_to(worker, unit));
 }
 
-std::intptr_t leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next) {
+int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next) {
   note_deviation(worker, unit);
   return pass_on(worker, unit, event, &next);
 }
 
-std::intptr_t leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event) {
+int leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event) {
   note_deviation(worker, unit);
   return pass_on(worker, unit, event, nullptr);
 }
