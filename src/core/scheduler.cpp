@@ -281,8 +281,7 @@ namespace {
 // Whether the frame under the unit can do without the worker for now.
 bool may_pass(const Worker& worker, const Unit& leaving) {
   const bool must_return = !worker.loops || worker.handed_on != nullptr || worker.until_done == &leaving ||
-                           has_what_it_waits_for(worker) || worker.spare ||
-                           worker.ends.load(std::memory_order_relaxed);
+                           has_what_it_waits_for(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed);
   return !must_return && runs_on_any_identity(leaving);
 }
 

@@ -166,8 +166,8 @@ Event continue_unit(Worker& worker, Unit& unit);
 /// What has to follow any event but `returned`: on the scheduler's side, the unit off its stack.
 void settle(Worker& worker, Unit& unit, Event event);
 
-/// Leaves the running unit, for another or for the scheduler frame under it. Returns 0 when it goes on: so who returns an
-/// int can make this its last call, which spares the processor's return predictor an error or two for each unit.
+/// Leaves the running unit, for another or for the scheduler frame under it. Returns 0 when it goes on: so who returns
+/// an int can make this its last call, which spares the processor's return predictor an error or two for each unit.
 int leave_unit(Worker& worker, Unit& unit, Event event);
 /// The same, for this one, of which may_pass_to() says that it can be.
 int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
