@@ -26,7 +26,7 @@ void overflow_entry(void* argument) {
 
 void prepare(Overflowing& overflowing, std::size_t size) {
   prctl(PR_SET_DUMPABLE, 0);  // no core file
-  core::make_joinable(overflowing.unit, overflow_entry, &overflowing, core::Technique::roc_l, size);
+  make_joinable(overflowing.unit, overflow_entry, &overflowing, core::Technique::roc_l, size);
   overflowing.unit.details.name = "the deep unit";
 }
 
@@ -39,7 +39,7 @@ void on_a_root(std::size_t size, bool deviates) {
   overflowing.deviates = deviates;
   prepare(overflowing, size);
   core::start(overflowing.unit);
-  core::join(overflowing.unit);
+  join(overflowing.unit);
 }
 
 // On a KLT of weft's: the root does not help.

@@ -52,7 +52,7 @@ TEST_F(Sleep, AUnitWakesASleeper) {
     struct Mark {
       static void set(void* argument) { static_cast<std::atomic<bool>*>(argument)->store(true); }
     };
-    core::make_joinable(unit, Mark::set, &ran);
+    make_joinable(unit, Mark::set, &ran);
     random = random * 1664525U + 1013904223U;
     // Around the moment at which the worker of the round before goes to sleep.
     if (round % 4 == 0)
@@ -61,7 +61,7 @@ TEST_F(Sleep, AUnitWakesASleeper) {
       for (unsigned spin = (random >> 16U) % 4096; spin > 0; --spin) arch::relax();
     core::start(unit);
     ASSERT_TRUE(eventually_spinning([&] { return ran.load(); })) << "lost in round " << round;
-    core::join(unit);
+    join(unit);
   }
 }
 
@@ -114,7 +114,7 @@ TEST_F(Sleep, ABurstOfResumesWakesAsManyAsItNeeds) {
       for (auto& place : places)
         while (place.load() == nullptr) core::yield();
     });
-    core::join(starter);
+    join(starter);
     core::Unit* chain = nullptr;
     for (auto& place : places) {
       core::Unit* unit = place.exchange(nullptr);
@@ -143,12 +143,12 @@ TEST_F(Sleep, TwoPublishersAtOnce) {
       while (round_of[1 - mine].load() < round && lost == 0) std::this_thread::yield();
       std::atomic<bool> ran{false};
       core::WholeUnit unit;
-      core::make_joinable(
+      make_joinable(
           unit, [](void* argument) { static_cast<std::atomic<bool>*>(argument)->store(true); }, &ran);
       for (unsigned spin = round * (7 + mine * 4) % 512; spin > 0; --spin) arch::relax();
       core::start(unit);
       if (!eventually_spinning([&] { return ran.load(); })) ++lost;
-      core::join(unit);
+      join(unit);
     }
   };
   std::thread other([&] { publisher(1); });

@@ -60,7 +60,7 @@ core::Unit& Jobs::prepare(std::function<void()> body) {
   jobs_.push_back(std::make_unique<Job>());
   Job& job = *jobs_.back();
   job.body = std::move(body);
-  core::make_joinable(
+  make_joinable(
       job.unit, [](void* argument) { static_cast<Job*>(argument)->body(); }, &job, technique_, stack_size_);
   return job.unit;
 }
@@ -73,7 +73,7 @@ core::Unit& Jobs::start(std::function<void()> body) {
 
 void Jobs::join() {
   for (auto& job : jobs_) {
-    core::join(job->unit);
+    test::join(job->unit);
     EXPECT_EQ(job->unit.state.load(), core::UnitState::done);
   }
   jobs_.clear();

@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/join.h"
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
+#include "join.h"
 
 namespace weft::test {
 

@@ -1,4 +1,4 @@
-// src/core/unit.h, join.h, scheduler.h: states, start and join, suspend and resume, yield.
+// src/core/unit.h, scheduler.h: states, start and join, suspend and resume, yield.
 #include "core/unit.h"
 
 #include <cstdlib>
@@ -34,10 +34,10 @@ TEST_P(Units, GoThroughTheirStates) {
   EXPECT_EQ(unit.state.load(), UnitState::created);
   EXPECT_EQ(unit.stack, nullptr) << "a unit that has not started owns no stack";
   core::start(unit);
-  core::join(unit);
+  join(unit);
   EXPECT_EQ(unit.state.load(), UnitState::done);
   EXPECT_EQ(seen.load(), UnitState::running);
-  core::join(unit);  // again: returns at once
+  join(unit);  // again: returns at once
 }
 
 TEST_P(Units, SuspendedUntilResumed) {
@@ -52,7 +52,7 @@ TEST_P(Units, SuspendedUntilResumed) {
   EXPECT_TRUE(eventually([&] { return unit.state.load() == UnitState::suspended; }));
   EXPECT_FALSE(went_on);
   core::resume(*place.exchange(nullptr));
-  core::join(unit);
+  join(unit);
   EXPECT_TRUE(went_on);
 }
 
@@ -133,13 +133,13 @@ TEST_P(Units, ManyJoinersOfOne) {
   Unit& target = jobs.start([&] { suspend_in(place); });
   for (int joiner = 0; joiner < 100; ++joiner)
     jobs.start([&] {
-      core::join(target);
+      join(target);
       ++joined;
     });
   std::vector<std::thread> roots;
   for (int joiner = 0; joiner < 4; ++joiner)
     roots.emplace_back([&] {
-      core::join(target);
+      join(target);
       ++joined;
     });
   for (int round = 0; round < 100; ++round) core::yield();
@@ -158,7 +158,7 @@ TEST_P(Units, GoneAsSoonAsJoined) {
     const std::unique_ptr<void, decltype(&std::free)> memory(
         std::aligned_alloc(alignof(core::WholeUnit), sizeof(core::WholeUnit)), &std::free);
     auto unit = new (memory.get()) core::WholeUnit;
-    core::make_joinable(
+    make_joinable(
         *unit,
         [](void* argument) {
           ++*static_cast<std::atomic<unsigned>*>(argument);
@@ -166,7 +166,7 @@ TEST_P(Units, GoneAsSoonAsJoined) {
         },
         &run, GetParam());
     core::start(*unit);
-    core::join(*unit);
+    join(*unit);
     std::fill_n(static_cast<char*>(memory.get()), sizeof(core::WholeUnit), '\xee');
   }
   EXPECT_EQ(run.load(), rounds);
@@ -195,11 +195,11 @@ TEST_P(Units, AHundredThousand) {
   std::atomic<unsigned> run{0};
   std::vector<core::WholeUnit> units(count);
   for (core::WholeUnit& unit : units) {
-    core::make_joinable(
+    make_joinable(
         unit, [](void* argument) { ++*static_cast<std::atomic<unsigned>*>(argument); }, &run, GetParam());
     core::start(unit);
   }
-  for (core::WholeUnit& unit : units) core::join(unit);
+  for (core::WholeUnit& unit : units) join(unit);
   EXPECT_EQ(run.load(), count);
 }
 
@@ -239,7 +239,7 @@ TEST_P(Units, FinishElsewhere) {
     first.join();
     std::thread second([&] {
       resume_from(place);
-      core::join(*unit.load());
+      join(*unit.load());
     });
     second.join();
     jobs.join();

@@ -149,6 +149,9 @@ void end_cancelled(Team& team) {
   team.cancelled.store(false, std::memory_order_relaxed);
 }
 
+// The process is a child, forked since the region was opened: what the team counts are the parent's members.
+bool forked_inside(const Team& team) { return team.epoch != core::runtime.epoch.load(std::memory_order_relaxed); }
+
 void keep_own_identity_while_members_run(core::Worker& worker) {
   core::Unit& unit = *worker.current;
   if (!core::is_root(unit) && details(unit).identity == nullptr) core::keep_identity(worker, unit);
@@ -174,46 +177,63 @@ unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
   return size;
 }
 
+namespace {
+
+// A team for the calling thread to open within `outer`; what it stands for, and its members, are the caller's to say.
+[[gnu::always_inline]] inline Team& begin_team(core::Worker& worker, const Team& outer, unsigned size, unsigned level,
+                                               unsigned active_level, const Icv& icv) {
+  Team& team = *take_team(worker);
+  stands_within(team, outer);
+  team.size = size;
+  team.level = level;
+  team.active_level = active_level;
+  team.first_construct = 0;
+  team.epoch = core::runtime.epoch.load(std::memory_order_relaxed);
+  team.icv = icv;
+  team.group = nullptr;
+  team.seats = nullptr;
+  team.master_unit = worker.current;
+  return team;
+}
+
+// Members of an outermost team keep their identities, and those of the regions that an initial team opens.
+void give_seats(core::Worker& worker, Team& team, Team& outer) {
+  if (team.standing == Standing::outermost) {
+    team.seats = seats_for(worker, team.size);
+    worker.active.store(true, std::memory_order_relaxed);
+  } else if (outer.standing == Standing::initial && !ompt::watched) {
+    team.seats = seats_within(worker, outer, team.size);
+  }
+}
+
+}  // namespace
+
 Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
   core::Worker& worker = core::worker_here();
   Member& opener = this_member();
-  Team* team = take_team(worker);
   Team& outer = *opener.team;
-  stands_within(*team, outer);
-  team->function = function;
-  team->data = data;
-  team->size = size;
-  team->level = outer.level + 1;
-  team->active_level = outer.active_level + (size > 1 ? 1 : 0);
-  team->first_construct = 0;
-  team->epoch = core::runtime.epoch.load(std::memory_order_relaxed);
-  team->icv = icv_of(opener);
-  team->group = nullptr;
-  if (static_cast<int>(team->level) < listed_levels.load(std::memory_order_relaxed)) take_nthreads_list(*team, opener);
-  if (static_cast<int>(team->level) < settings.bind_levels) team->icv.bind = settings.bind_list[team->level];
-  team->master_unit = worker.current;
-  team->seats = nullptr;
-  team->dispatch = usual_dispatch;
-  team->standing = Standing::inner;
-  if (outer.standing == Standing::root) team->standing = size > 1 ? Standing::outermost : Standing::root;
+  const unsigned active_level = outer.active_level + (size > 1 ? 1 : 0);
+  Team& team = begin_team(worker, outer, size, outer.level + 1, active_level, icv_of(opener));
+  team.function = function;
+  team.data = data;
+  if (static_cast<int>(team.level) < listed_levels.load(std::memory_order_relaxed)) take_nthreads_list(team, opener);
+  if (static_cast<int>(team.level) < settings.bind_levels) team.icv.bind = settings.bind_list[team.level];
+  team.dispatch = usual_dispatch;
+  team.standing = Standing::inner;
+  if (outer.standing == Standing::root) team.standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
-    if (team->standing == Standing::outermost) {
-      team->seats = seats_for(worker, size);
-      worker.active.store(true, std::memory_order_relaxed);
-    } else if (outer.standing == Standing::initial && !ompt::watched) {
-      team->seats = seats_within(worker, outer, size);
-    }
-    team->pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
-    clear_vacancies(*team, size);
+    give_seats(worker, team, outer);
+    team.pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
+    clear_vacancies(team, size);
   } else {
-    team->vacant_words.store(0, std::memory_order_relaxed);
+    team.vacant_words.store(0, std::memory_order_relaxed);
   }
 
-  become_master(worker, *team, opener);
-  count_region(worker, team->level, size);
+  become_master(worker, team, opener);
+  count_region(worker, team.level, size);
   if (attends_regions) [[unlikely]]
-    attend_region(*team);
-  return *team;
+    attend_region(team);
+  return team;
 }
 
 void start_members(Team& team) {
@@ -261,8 +281,8 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
 void complete_region() {
   Member& master = this_member();
   Team& team = *master.team;
-  const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
-  if ((team.size > 1 || team.tasks.used.load(std::memory_order_relaxed)) && !forked_inside) {
+  const bool forked = forked_inside(team);
+  if ((team.size > 1 || team.tasks.used.load(std::memory_order_relaxed)) && !forked) {
     wait_for_members_and_tasks(team, master);
   }
   end_implicit_task(master);
@@ -278,7 +298,7 @@ void complete_region() {
     if (team.standing == Standing::outermost) worker.active.store(false, std::memory_order_relaxed);
     release_threads(team);
   }
-  if (forked_inside) return;  // the team is a picture of the parent's
+  if (forked) return;  // the team is a picture of the parent's
   put_back(worker, team);
 }
 
@@ -286,8 +306,7 @@ namespace {
 
 // For the experiment: the master leaves all members to whoever looks for work, if only on its own worker.
 void wait_without_helping(Team& team) {
-  const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
-  if (team.size > 1 && !forked_inside) wait_for_members(team);
+  if (team.size > 1 && !forked_inside(team)) wait_for_members(team);
 }
 
 [[gnu::noinline, gnu::cold]] void close_attended_region() {
@@ -315,37 +334,27 @@ void close_region() {
 Team& open_initial_team(const Icv& icv) {
   core::Worker& worker = core::worker_here();
   Member& opener = this_member();
-  Team* team = take_team(worker);
-  stands_within(*team, *opener.team);
-  team->size = 1;
-  team->level = 0;
-  team->active_level = 0;
-  team->first_construct = 0;
-  team->epoch = core::runtime.epoch.load(std::memory_order_relaxed);
-  team->standing = Standing::initial;
-  team->group = nullptr;
-  team->vacant_words.store(0, std::memory_order_relaxed);
-  team->icv = icv;
-  team->seats = nullptr;
-  team->master_unit = worker.current;
-  team->league_size = 1;
-  team->league_number = 0;
-  team->threads_in_use.store(0, std::memory_order_relaxed);
-  become_master(worker, *team, opener);
-  if (attends_regions) attend_initial_team(*team);
-  return *team;
+  Team& team = begin_team(worker, *opener.team, 1, 0, 0, icv);
+  team.standing = Standing::initial;
+  team.vacant_words.store(0, std::memory_order_relaxed);
+  team.league_size = 1;
+  team.league_number = 0;
+  team.threads_in_use.store(0, std::memory_order_relaxed);
+  become_master(worker, team, opener);
+  if (attends_regions) attend_initial_team(team);
+  return team;
 }
 
 void close_initial_team() {
   Member& master = this_member();
   Team& team = *master.team;
-  const bool forked_inside = team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
-  if (team.tasks.used.load(std::memory_order_relaxed) && !forked_inside) wait_for_members_and_tasks(team, master);
+  const bool forked = forked_inside(team);
+  if (team.tasks.used.load(std::memory_order_relaxed) && !forked) wait_for_members_and_tasks(team, master);
   end_implicit_task(master);
   if (master.constructs != 0) team.workshares.reset();
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
-  if (forked_inside) return;
+  if (forked) return;
   leave_seats(worker, team);
   put_back(worker, team);
 }

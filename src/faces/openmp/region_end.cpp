@@ -7,6 +7,7 @@
 
 #include "core/scheduler.h"
 #include "faces/openmp/root.h"
+#include "faces/openmp/task_waiters.h"
 
 namespace weft::openmp {
 namespace {
@@ -33,16 +34,10 @@ bool completes(std::uint64_t& word) {
 // Some members or a helper are done, in a team that uses tasks: the master may sleep at the end of
 // the region until the last of them is. The caller still holds the team open.
 void tell_region_end(Team& team) {
-  core::Unit* master = nullptr;
-  {
-    core::SpinGuard guard(team.tasks.lock);
+  wake_chosen(team.tasks, [&team]() -> TaskWaiter* {
     TaskWaiter* waiter = team.end_waiter;
-    if (waiter != nullptr && waiter->listed && RegionEnd{team}.over()) {
-      unlist_waiter(team.tasks, *waiter);
-      master = waiter->unit;
-    }
-  }
-  if (master != nullptr) core::resume(*master);
+    return waiter != nullptr && waiter->listed && RegionEnd{team}.over() ? waiter : nullptr;
+  });
 }
 
 }  // namespace

@@ -11,11 +11,9 @@ namespace weft::openmp {
 
 /// The master's wait at the end of a region that uses tasks (wait_for, task_wait.h): an implicit barrier.
 struct RegionEnd {
-  static constexpr bool arms = true;
   Team& team;
   bool over() const { return Pending::members(team.pending.load(std::memory_order_acquire)) == 0 && quiescent(team); }
   const Task* only_below() const { return nullptr; }
-  bool try_to_end() const { return false; }
   bool arm(TaskWaiter& waiter) {
     team.end_waiter = &waiter;
     return true;

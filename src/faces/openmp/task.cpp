@@ -45,16 +45,16 @@
 namespace weft::openmp {
 namespace {
 
-// taskwait: only descendants of the task may run meanwhile.
-struct ChildrenGone {
-  static constexpr bool arms = true;
+// A wait for what a family counts: until the children of a task are complete, during which only its descendants may
+// run (taskwait), or, at the end of a region, until the descriptors below it are gone.
+template <bool of_descriptors>
+struct FamilyWait {
   Family& family;
-  const Task* task;
-  bool over() const { return family.no_children(); }
-  const Task* only_below() const { return task; }
-  bool try_to_end() const { return false; }
+  const Task* task;  // of taskwait
+  bool over() const { return of_descriptors ? family.no_descriptors() : family.no_children(); }
+  const Task* only_below() const { return of_descriptors ? nullptr : task; }
   bool arm(TaskWaiter& waiter) {
-    family.arm(waiter, false);
+    family.arm(waiter, of_descriptors);
     return true;
   }
   void disarm() { family.disarm(); }
@@ -62,13 +62,11 @@ struct ChildrenGone {
 
 // A wait for a counter, inside a task: only descendants of that task may run meanwhile.
 struct CounterWait {
-  static constexpr bool arms = true;
   TaskCounter& counter;
   std::uint32_t awaited;
   const Task* task;
   bool over() const { return counter.value() == awaited; }
   const Task* only_below() const { return task; }
-  bool try_to_end() const { return false; }
   bool arm(TaskWaiter& waiter) {
     counter.arm(waiter);
     return true;
@@ -676,7 +674,7 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
 void wait_for_children(Member& member) {
   Family& family = member.task->family;
   if (family.no_children()) return;
-  ChildrenGone gone{family, member.task};
+  FamilyWait<false> gone{family, member.task};
   wait_for(member, gone);
 }
 
@@ -718,27 +716,9 @@ void end_taskgroup(Member& member) {
   std::free(group);
 }
 
-namespace {
-
-// At the end of a region: any task may be run meanwhile.
-struct DescendantsGone {
-  static constexpr bool arms = true;
-  Family& family;
-  bool over() const { return family.no_descriptors(); }
-  const Task* only_below() const { return nullptr; }
-  bool try_to_end() const { return false; }
-  bool arm(TaskWaiter& waiter) {
-    family.arm(waiter, true);
-    return true;
-  }
-  void disarm() { family.disarm(); }
-};
-
-}  // namespace
-
 void end_implicit_task(Member& member) {
   if (!member.implicit.family.no_descriptors()) {
-    DescendantsGone gone{member.implicit.family};
+    FamilyWait<true> gone{member.implicit.family, nullptr};
     wait_for(member, gone);
   }
   if (member.implicit.children_table != nullptr) free_table(member.implicit);

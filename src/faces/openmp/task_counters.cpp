@@ -1,20 +1,15 @@
 // The counters by which tasks tell of their ends: what they do where somebody waits for one.
-#include "core/scheduler.h"
 #include "faces/openmp/task.h"
-#include "faces/openmp/task_pool.h"
+#include "faces/openmp/task_waiters.h"
 
 namespace weft::openmp {
 
 std::uint32_t TaskCounter::drop_awaited(TaskPool& pool, std::uint32_t awaited, std::uint32_t count) {
-  core::Unit* unit = nullptr;
-  pool.lock.lock();
-  const std::uint32_t word = word_.fetch_sub(count, std::memory_order_acq_rel) - count;
-  if (word == (awaited | waiter_bit) && waiter_->listed) {
-    unit = waiter_->unit;
-    unlist_waiter(pool, *waiter_);
-  }
-  pool.lock.unlock();
-  if (unit != nullptr) core::resume(*unit);
+  std::uint32_t word = 0;
+  wake_chosen(pool, [&] {
+    word = word_.fetch_sub(count, std::memory_order_acq_rel) - count;
+    return word == (awaited | waiter_bit) ? waiter_ : nullptr;
+  });
   return word & ~waiter_bit;
 }
 
@@ -29,18 +24,12 @@ void TaskCounter::disarm() {
 }
 
 void Family::drop_awaited(TaskPool& pool, std::uint64_t what) {
-  core::Unit* unit = nullptr;
-  pool.lock.lock();
-  const std::uint64_t word = elsewhere_.fetch_add(what, std::memory_order_acq_rel) + what;
-  if ((word & waiter_bit) != 0 && waiter_->listed) {
+  wake_chosen(pool, [&]() -> TaskWaiter* {
+    const std::uint64_t word = elsewhere_.fetch_add(what, std::memory_order_acq_rel) + what;
+    if ((word & waiter_bit) == 0) return nullptr;
     const bool over = awaits_descriptors_ ? descriptors_in(word) == descriptors_ : children_in(word) == children_;
-    if (over) {
-      unit = waiter_->unit;
-      unlist_waiter(pool, *waiter_);
-    }
-  }
-  pool.lock.unlock();
-  if (unit != nullptr) core::resume(*unit);
+    return over ? waiter_ : nullptr;
+  });
 }
 
 void Family::arm(TaskWaiter& waiter, bool for_descriptors) {

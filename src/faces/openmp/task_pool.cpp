@@ -5,6 +5,7 @@
 
 #include "base/panic.h"
 #include "core/scheduler.h"
+#include "faces/openmp/task_waiters.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -83,11 +84,6 @@ Task* take_by_priority(TaskPool& pool, const Task* only_below, std::uint64_t fir
       return task;
     }
   return nullptr;
-}
-
-// Changes under the pool's lock only.
-std::atomic<unsigned>& count_of(TaskPool& pool, const TaskWaiter& waiter) {
-  return waiter.only_below == nullptr ? pool.free_waiters : pool.bound_waiters;
 }
 
 constexpr unsigned most_mistakes = 3;
@@ -217,24 +213,10 @@ void enqueue_for_all(Team& team, Task& task) {
 }
 
 void count_completed_elsewhere(Team& team, bool made_ready) {
-  TaskPool& pool = team.tasks;
-  core::Unit* chain = nullptr;
-  {
-    core::SpinGuard guard(pool.lock);
-    pool.completed_elsewhere.fetch_add(1, std::memory_order_acq_rel);
-    if (!made_ready && !quiescent(team)) return;
-    chain = unlist_all(pool);
-  }
-  core::resume_all(chain);
-}
-
-void wake_all_waiters(TaskPool& pool) {
-  core::Unit* chain = nullptr;
-  {
-    core::SpinGuard guard(pool.lock);
-    chain = unlist_all(pool);
-  }
-  core::resume_all(chain);
+  wake_all_if(team.tasks, [&team, made_ready] {
+    team.tasks.completed_elsewhere.fetch_add(1, std::memory_order_acq_rel);
+    return made_ready || quiescent(team);
+  });
 }
 
 TaskSearch begin_search(Member& member, const Task* only_below) {
@@ -269,70 +251,6 @@ Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   if (!urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   return steal_task(member, only_below, search);
-}
-
-void list_waiter(TaskPool& pool, TaskWaiter& waiter) {
-  waiter.next = pool.waiters;
-  waiter.previous = nullptr;
-  if (pool.waiters != nullptr) pool.waiters->previous = &waiter;
-  pool.waiters = &waiter;
-  waiter.listed = true;
-  if (waiter.only_below != nullptr) {
-    const bool first = pool.bound_waiters.load(std::memory_order_relaxed) == 0;
-    if (first || waiter.seen < pool.bound_seen.load(std::memory_order_relaxed))
-      pool.bound_seen.store(waiter.seen, std::memory_order_relaxed);
-  }
-  std::atomic<unsigned>& count = count_of(pool, waiter);
-  // Until the pool is used nobody asks for the count, and who opens it takes the lock first.
-  if (pool.used.load(std::memory_order_relaxed))
-    count.fetch_add(1, std::memory_order_seq_cst);
-  else
-    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
-void unlist_waiter(TaskPool& pool, TaskWaiter& waiter) {
-  (waiter.previous != nullptr ? waiter.previous->next : pool.waiters) = waiter.next;
-  if (waiter.next != nullptr) waiter.next->previous = waiter.previous;
-  waiter.listed = false;
-  std::atomic<unsigned>& count = count_of(pool, waiter);
-  count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-}
-
-core::Unit* unlist_all(TaskPool& pool) {
-  core::Unit* chain = nullptr;
-  for (TaskWaiter* waiter = pool.waiters; waiter != nullptr; waiter = waiter->next) {
-    waiter->listed = false;
-    waiter->unit->next = chain;
-    chain = waiter->unit;
-  }
-  pool.waiters = nullptr;
-  pool.free_waiters.store(0, std::memory_order_relaxed);
-  pool.bound_waiters.store(0, std::memory_order_relaxed);
-  return chain;
-}
-
-bool wake_waiter(TaskPool& pool) {
-  core::Unit* unit = nullptr;
-  {
-    core::SpinGuard guard(pool.lock);
-    const std::uint64_t offered = tasks_offered(pool);
-    TaskWaiter* chosen = nullptr;
-    for (TaskWaiter* waiter = pool.waiters; waiter != nullptr; waiter = waiter->next) {
-      if (waiter->only_below == nullptr) {
-        chosen = waiter;
-        break;
-      }
-      if (waiter->seen != offered) chosen = waiter;  // in the end the one that has slept longest
-    }
-    if (chosen == nullptr) {
-      pool.bound_seen.store(offered, std::memory_order_relaxed);
-      return false;
-    }
-    unlist_waiter(pool, *chosen);
-    unit = chosen->unit;
-  }
-  core::resume(*unit);
-  return true;
 }
 
 }  // namespace weft::openmp

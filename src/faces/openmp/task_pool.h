@@ -1,4 +1,4 @@
-// The tasks of a team that wait to be run, and the members that wait where tasks may be run.
+// The tasks of a team that wait to be run.
 //
 // Each member that has to do with tasks has a seat in the pool: a deque of its own, and two counts
 // that only it writes. A member takes from its own deque first (the newest), then steals (the
@@ -41,16 +41,6 @@ struct TaskSeat {
   std::atomic<std::uint64_t> offered{0};  // tasks put into the deque
 };
 
-/// A unit that sleeps at a task scheduling point. Lies on its stack.
-struct TaskWaiter {
-  core::Unit* unit = nullptr;
-  const Task* only_below = nullptr;  // may run only descendants of this task; nullptr: any
-  std::uint64_t seen = 0;            // tasks_offered() before it last looked
-  TaskWaiter* next = nullptr;
-  TaskWaiter* previous = nullptr;
-  bool listed = false;
-};
-
 /// Tasks of one priority, in the order in which they came. Of those without a priority, which somebody has come across
 /// who could not run them, each class has those of about one depth: who may run only what is deeper need not go
 /// through the others, and in a deep tree nearly all of them are at its root.
@@ -68,7 +58,7 @@ struct TaskPool {
   std::atomic<unsigned> members{0};  // entries of `seats` that this region may use
 
   core::Spinlock lock;  // guards what follows, and the release of the team's barrier
-  TaskWaiter* waiters = nullptr;
+  TaskWaiter* waiters = nullptr;             // task_waiters.h
   std::atomic<unsigned> free_waiters{0};     // those that may run any task
   std::atomic<unsigned> bound_waiters{0};    // those that may run only some
   std::atomic<std::uint64_t> bound_seen{0};  // not more than any of those has seen
@@ -127,18 +117,5 @@ TaskSearch begin_search(Member& member, const Task* only_below);
 /// A task that the member may run now. After a few mistakes it steals no more, since tasks that are of no use to it are
 /// then all there is.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search);
-
-/// For an idle worker: wakes one of the members that wait at a scheduling point and may find something. False: none
-/// does.
-bool wake_waiter(TaskPool& pool);
-
-/// All those who wait look again.
-void wake_all_waiters(TaskPool& pool);
-
-// With pool.lock held.
-void list_waiter(TaskPool& pool, TaskWaiter& waiter);
-void unlist_waiter(TaskPool& pool, TaskWaiter& waiter);
-/// Their units, to be resumed when the lock has been released; a chain by Unit::next.
-core::Unit* unlist_all(TaskPool& pool);
 
 }  // namespace weft::openmp

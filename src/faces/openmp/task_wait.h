@@ -12,7 +12,7 @@
 
 #include "core/scheduler.h"
 #include "faces/openmp/settings.h"
-#include "faces/openmp/task_pool.h"
+#include "faces/openmp/task_waiters.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -34,12 +34,13 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
 /// Whether a waiting member should look again rather than sleep; `round` counts its looks.
 bool keep_looking(const Team& team, unsigned round);
 
-/// Condition: over(), only_below() (tasks that may run meanwhile, see TaskWaiter), try_to_end() (the
-/// member found nothing to run: may do what ends the wait), arm(waiter) and disarm() (under the
-/// pool's lock; `arms` says whether disarm() does anything). Who ends the wait shall find the waiter armed; or the
-/// waiter, once it has armed, shall find the wait over, or arm() say false.
+/// Condition: over(), only_below() (tasks that may run meanwhile, see TaskWaiter), arm(waiter); and, where there is
+/// something to be done, try_to_end() (the member found nothing to run: may do what ends the wait) and disarm() (arm()
+/// taken back). The two are called under the pool's lock. Who ends the wait shall find the waiter armed; or the waiter,
+/// once it has armed, shall find the wait over, or arm() say false.
 template <class Condition>
 void wait_for(Member& member, Condition& condition) {
+  constexpr bool disarms = requires { condition.disarm(); };
   Team& team = *member.team;
   TaskPool& pool = team.tasks;
   unsigned round = 0;
@@ -55,7 +56,8 @@ void wait_for(Member& member, Condition& condition) {
         last_look = false;
         continue;
       }
-      if (condition.try_to_end()) continue;
+      if constexpr (requires { condition.try_to_end(); })
+        if (condition.try_to_end()) continue;
     }
     if (!last_look && keep_looking(team, round++)) continue;
     const bool bound = condition.only_below() != nullptr;
@@ -81,7 +83,7 @@ void wait_for(Member& member, Condition& condition) {
     list_waiter(pool, waiter);
     // Between the look and the arming; nobody can have resumed: we hold the lock, under which those who wait are woken.
     if (!condition.arm(waiter) || condition.over()) {
-      condition.disarm();
+      if constexpr (disarms) condition.disarm();
       unlist_waiter(pool, waiter);
       core::cancel_suspend(unit);
       pool.lock.unlock();
@@ -89,7 +91,7 @@ void wait_for(Member& member, Condition& condition) {
     }
     pool.lock.unlock();
     core::suspend();
-    if constexpr (Condition::arms) {
+    if constexpr (disarms) {
       core::SpinGuard guard(pool.lock);
       condition.disarm();
     }

@@ -33,18 +33,14 @@ void begin_round(Team& team, std::uint32_t round) {
 }
 
 void release_once(Team& team, std::uint32_t round) {
-  core::Unit* chain = nullptr;
-  {
-    core::SpinGuard guard(team.tasks.lock);
-    if (team.round.load(std::memory_order_relaxed) != round) return;
+  wake_all_if(team.tasks, [&team, round] {
+    if (team.round.load(std::memory_order_relaxed) != round) return false;
     begin_round(team, round);
-    chain = unlist_all(team.tasks);
-  }
-  core::resume_all(chain);
+    return true;
+  });
 }
 
 struct BarrierWait {
-  static constexpr bool arms = false;
   Team& team;
   std::uint32_t round;
   bool over() const { return team.round.load(std::memory_order_acquire) != round; }
@@ -59,7 +55,6 @@ struct BarrierWait {
     const std::uint32_t arrived = count_in(team.arrived.fetch_or(somebody_sleeps, std::memory_order_acq_rel));
     return arrived != 0 && arrived != team.size;
   }
-  void disarm() const {}
 };
 
 }  // namespace
