@@ -17,7 +17,7 @@ from .files import find_outputs, write_json
 from .goals import goals_table
 from .native import command as native
 from .plot import write_plot
-from .progress import run_behind_bar
+from .progress import run_behind_bar, tell_reservations
 from .report import WIDE, WIDTH, aims_summary, aims_table, benchmark_table, failure_lines, legend
 from .results import Results
 from .runtimes import Runtime, available, tuned
@@ -228,13 +228,10 @@ def _measure_openmp(
     complete = run_behind_bar(console, plan, results)
     about["cpu_time_of_others"] = clock.share_of_others()
     _print_results(console, plan, results, is_main, tune)
-    if noise := machine.noise(about["cpu_time_of_others"]):
-        console.print(noise)
-    if not complete:
-        console.print("Interrupted: this is what was measured until then.")
+    tell_reservations(console, about, complete)
 
     write_json(json_path, about, rounds, results)
-    caption = f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {rounds} interleaved rounds"
+    caption = machine.caption(about, rounds)
     write_plot(png_path, selected, picked, results, caption)
     console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
     console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)

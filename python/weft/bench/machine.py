@@ -78,6 +78,11 @@ def noise(share_of_others: float) -> str:
     return f"Other programs took {share_of_others:.0%} of this machine's CPU time meanwhile: the numbers are noisy."
 
 
+def caption(about: dict[str, Any], rounds: int) -> str:
+    """Of a plot."""
+    return f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {rounds} interleaved rounds"
+
+
 def describe(runtimes: list[Runtime]) -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,8 +1,11 @@
 """What is shown while something is measured, if somebody watches."""
 
+from typing import Any
+
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from . import machine
 from .campaign import Plan, Step, run_plan
 from .results import Results
 
@@ -37,3 +40,11 @@ def run_behind_bar(console: Console, plan: Plan, results: Results) -> bool:
         except KeyboardInterrupt:
             return False
     return True
+
+
+def tell_reservations(console: Console, about: dict[str, Any], complete: bool) -> None:
+    """What has to be said with the numbers."""
+    if noise := machine.noise(about["cpu_time_of_others"]):
+        console.print(noise)
+    if not complete:
+        console.print("Interrupted: this is what was measured until then.")

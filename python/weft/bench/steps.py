@@ -16,7 +16,7 @@ from . import machine
 from .campaign import Plan
 from .catalog import Benchmark, Case
 from .files import save_figure, write_json
-from .progress import run_behind_bar
+from .progress import run_behind_bar, tell_reservations
 from .report import cell_text, failure_lines, number, ratio
 from .results import Results
 from .runtimes import Runtime, Setting, available
@@ -180,12 +180,9 @@ def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: P
     for line in failure_lines(results):
         console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
     console.print("[dim]Medians of the rounds' medians. libomp: nested hot teams, the better wait policy.[/dim]")
-    if noise := machine.noise(about["cpu_time_of_others"]):
-        console.print(noise)
-    if not complete:
-        console.print("Interrupted: this is what was measured until then.")
+    tell_reservations(console, about, complete)
     write_json(json_path, about, rounds, results)
-    caption = f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {rounds} interleaved rounds"
+    caption = machine.caption(about, rounds)
     write_plot(png_path, results, others, caption)
     console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
     console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)

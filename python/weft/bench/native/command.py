@@ -6,7 +6,7 @@ from rich.console import Console
 
 from .. import machine
 from ..files import write_json
-from ..progress import bar
+from ..progress import bar, tell_reservations
 from ..report import WIDE
 from ..results import Results
 from . import instructions
@@ -87,15 +87,12 @@ def run(console: Console, plan: Plan, json_path: Path, png_path: Path, count: bo
     complete = _measure(console, plan, results)
     about["cpu_time_of_others"] = clock.share_of_others()
     _print_results(console, plan, results)
-    if noise := machine.noise(about["cpu_time_of_others"]):
-        console.print(noise)
-    if not complete:
-        console.print("Interrupted: this is what was measured until then.")
+    tell_reservations(console, about, complete)
     if count and complete:
         _count_instructions(console)
 
     write_json(json_path, about, plan.rounds, results)
-    caption = f"{about['cpu']}, {about['cpus']} CPUs, {about['system']}, medians of {plan.rounds} interleaved rounds"
+    caption = machine.caption(about, plan.rounds)
     console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
     for path in write_plots(png_path, plan.patterns, results, caption):
         console.print(f"plot: {path}", soft_wrap=True, markup=False, highlight=False)
