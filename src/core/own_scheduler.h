@@ -52,7 +52,7 @@ class Scheduler {
   std::size_t pool_count() const { return count_; }
   Pool* pool(std::size_t index) const { return pools()[index]; }
 
-  /// A custom one: its function, on the calling KLT, until stops().
+  /// A custom one: its function, on the calling KLT, until it is told to stop (scheduler_stops).
   void run() { run_(reinterpret_cast<weft_scheduler*>(this), data_); }
   bool is_custom() const { return kind_ == SchedulerKind::custom; }
   /// Whether a worker that finds nothing may sleep.
