@@ -5,6 +5,7 @@
 #include "core/idle.h"
 #include "core/own_scheduler.h"
 #include "core/parking_lot.h"
+#include "core/pool/chain.h"
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
@@ -63,22 +64,13 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
     pool->push_many(first, last, count);
     notify_pool(*pool);
   } else {
-    last->next = nullptr;
-    while (first != nullptr) {
-      Unit* next = first->next;
-      put_newest(worker, *first);
-      first = next;
-    }
+    for_each_in_chain(first, last, [&worker](Unit* unit) { put_newest(worker, *unit); });
     notify();
   }
 }
 
 void launch_at(Worker& place, Unit* first) {
-  while (first != nullptr) {
-    Unit* next = first->next;
-    place.inbox.put(first);
-    first = next;
-  }
+  for_each_in_chain(first, [&place](Unit* unit) { place.inbox.put(unit); });
   os::light_fence();
   wake(place);
   notify();

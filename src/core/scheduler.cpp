@@ -20,6 +20,7 @@
 #include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
+#include "core/pool/chain.h"
 #include "core/pool/pool.h"
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"
@@ -569,12 +570,8 @@ void resume_all(Unit* chain) {
       batch.worker->inbox.put(batch.newest, batch.oldest);
       continue;
     }
-    batch.oldest->next = nullptr;
-    for (Unit* unit = batch.newest; unit != nullptr;) {  // so that the oldest comes first
-      Unit* next = unit->next;
-      put_newest(*self, *unit);
-      unit = next;
-    }
+    // So that the oldest comes first.
+    for_each_in_chain(batch.newest, batch.oldest, [self](Unit* unit) { put_newest(*self, *unit); });
   }
   if (!any) return;
   for (unsigned index = 0; index < used; ++index) {
@@ -589,13 +586,10 @@ void resume_chain(Worker& home, Unit* newest, Unit* oldest) {
   Worker& self = worker_here();
   Worker& place = open_worker(home);
   if (&place == &self) {
-    oldest->next = nullptr;
-    for (Unit* unit = newest; unit != nullptr;) {  // so that the oldest comes first
-      Unit* next = unit->next;
+    for_each_in_chain(newest, oldest, [&self](Unit* unit) {  // so that the oldest comes first
       unit->state.store(UnitState::ready, std::memory_order_relaxed);
       put_ready(self, *unit);
-      unit = next;
-    }
+    });
     return;
   }
   place.inbox.put(newest, oldest);

@@ -1,4 +1,5 @@
-// Chains: units linked by Unit::next, from a first to a last one. What the last one's link says is of no account.
+// Chains: units linked by Unit::next. Where the last one is given, what its link says is of no account; else it is
+// nullptr.
 #pragma once
 
 #include "core/unit.h"
@@ -17,6 +18,15 @@ void for_each_in_chain(Unit* first, Unit* last, Visit visit) {
   }
 }
 
+template <class Visit>
+void for_each_in_chain(Unit* first, Visit visit) {
+  while (first != nullptr) {
+    Unit* next = first->next;
+    visit(first);
+    first = next;
+  }
+}
+
 /// Afterwards it runs from `last` to `first`.
 inline void reverse_chain(Unit* first, Unit* last) {
   Unit* before = nullptr;
@@ -24,6 +34,16 @@ inline void reverse_chain(Unit* first, Unit* last) {
     unit->next = before;
     before = unit;
   });
+}
+
+/// The new first one; the new last one is `first`.
+inline Unit* reverse_chain(Unit* first) {
+  Unit* before = nullptr;
+  for_each_in_chain(first, [&before](Unit* unit) {
+    unit->next = before;
+    before = unit;
+  });
+  return before;
 }
 
 }  // namespace weft::core

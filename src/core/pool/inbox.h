@@ -2,11 +2,14 @@
 //
 // A Treiber stack of which only the whole is taken (one exchange), so that no element is ever
 // unlinked on its own and ABA cannot happen. The taker turns the chain round: first in, first out.
+// put()'s release makes the units, and their links, known to take_all()'s acquire: later puts prolong its release
+// sequence, for each is a read-modify-write.
 #pragma once
 
 #include <atomic>
 
 #include "base/layout.h"
+#include "core/pool/chain.h"
 #include "core/unit.h"
 
 namespace weft::core {
@@ -25,15 +28,7 @@ class Inbox {
   /// Everything, oldest first, linked by Unit::next.
   Unit* take_all() {
     if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-    Unit* reversed = head_.exchange(nullptr, std::memory_order_acquire);
-    Unit* ordered = nullptr;
-    while (reversed != nullptr) {
-      Unit* next = reversed->next;
-      reversed->next = ordered;
-      ordered = reversed;
-      reversed = next;
-    }
-    return ordered;
+    return reverse_chain(head_.exchange(nullptr, std::memory_order_acquire));
   }
 
   bool looks_empty() const { return head_.load(std::memory_order_relaxed) == nullptr; }
