@@ -4,6 +4,7 @@
 
 #include "core/idle.h"
 #include "core/place_pools.h"
+#include "core/pool/chain.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/workers.h"
@@ -14,6 +15,11 @@ namespace weft::core {
 namespace {
 
 const Share* scope_of(const Worker& worker) { return worker.lends_within.load(std::memory_order_relaxed); }
+
+// Orders. publish() releases what shared_work() acquires: a share as it was opened first; how far it is used up is said
+// by its own word (pool/share.h). The lock of the further shares does the same for them, and `overflowing` is a hint
+// that there are some. All else that is looked at without a lock (sizes, `parked`, `lends_within`) is a hint as well:
+// what has to be seen before one sleeps is seen by the fences of idle.cpp.
 
 // The unit, or nullptr if the worker may not run it: then it is for the others, who find it at `owner`.
 Unit* unless_out_of_scope(const Worker& worker, Worker& owner, Unit* unit) {
@@ -50,14 +56,11 @@ bool is_for(Worker& worker, Unit& unit) {
 Unit* unpack(Worker& worker, Unit* chain) {
   // Pushed newest first, so that pop() hands them out in the order in which they came.
   Unit* reversed = nullptr;
-  while (chain != nullptr) {
-    Unit* next = chain->next;
-    if (is_for(worker, *chain)) {
-      chain->next = reversed;
-      reversed = chain;
-    }
-    chain = next;
-  }
+  for_each_in_chain(chain, [&](Unit* unit) {
+    if (!is_for(worker, *unit)) return;
+    unit->next = reversed;
+    reversed = unit;
+  });
   if (reversed == nullptr || reversed->next == nullptr) return reversed;
   while (reversed->next != nullptr) {
     Unit* next = reversed->next;
@@ -75,14 +78,7 @@ Unit* take_oldest(Worker& worker) {
   Unit* oldest = inbox.take_all();
   if (oldest == nullptr) return nullptr;
   if (Unit* second = oldest->next; second != nullptr) {
-    Unit* newest = nullptr;
-    for (Unit* unit = second; unit != nullptr;) {
-      Unit* next = unit->next;
-      unit->next = newest;
-      newest = unit;
-      unit = next;
-    }
-    inbox.put(newest, second);
+    inbox.put(reverse_chain(second), second);
     notify();  // while they were in hand, a worker that went to sleep could not see them
   }
   return is_for(worker, *oldest) ? oldest : nullptr;
@@ -128,9 +124,9 @@ Share* shared_work(const Worker& victim, const Share* scope) {
   return nullptr;
 }
 
-// look(Worker&) returns what it found; the first that is something ends the round.
+// Of those whose ready units anybody may take: what look(Worker&) finds first that is something.
 template <class Look>
-auto for_each_worker(unsigned start, Look look) -> decltype(look(*runtime.worker_at[0].load())) {
+auto first_of_victims(unsigned start, Look look) -> decltype(look(*runtime.worker_at[0].load())) {
   return first_of_workers(start, [&look](Worker& victim) -> decltype(look(victim)) {
     if (victim.scheduler() != nullptr) return {};
     return look(victim);
@@ -142,7 +138,7 @@ bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() 
 // looker(Worker&): who looks at the aside of that one.
 template <class Lookers>
 bool any_work_within(const Share* scope, Lookers looker) {
-  return for_each_worker(0, [scope, looker](Worker& victim) {
+  return first_of_victims(0, [scope, looker](Worker& victim) {
     return has_ready_units(victim) || (!victim.aside.looks_empty() && victim.aside.has(looker(victim))) ||
            shared_work(victim, scope) != nullptr;
   });
@@ -218,14 +214,14 @@ template <class Look>
 Found nearest_first(Worker& worker, unsigned start, Look look) {
   const int cpu = worker.cpu.load(std::memory_order_relaxed);
   if (cpu < 0) [[likely]]
-    return for_each_worker(start, look);
+    return first_of_victims(start, look);
   if (!os::distances_known()) {
     os::ask_for_distances();
-    return for_each_worker(start, look);
+    return first_of_victims(start, look);
   }
   Found found;
   for (unsigned distance = 0; distance <= os::farthest && !found; ++distance)
-    found = for_each_worker(start, [&](Worker& victim) {
+    found = first_of_victims(start, [&](Worker& victim) {
       return os::distance(cpu, victim.cpu.load(std::memory_order_relaxed)) == distance ? look(victim) : Found{};
     });
   return found;
@@ -236,7 +232,7 @@ Found nearest_first(Worker& worker, unsigned start, Look look) {
 Found search(Worker& worker) {
   const Share* scope = scope_of(worker);
   const unsigned start = next_random(worker);
-  Found found = for_each_worker(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
+  Found found = first_of_victims(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
   if (found) return found;
   // One that may run only some units has nothing from the others.
   const std::size_t limit = scope != nullptr ? 1 : worker.appetite.limit();
@@ -286,7 +282,7 @@ void unpublish(Share& share) {
   if (worker == nullptr) return;
   share.published_by = nullptr;
   if (share.place != nullptr) {
-    share.place->store(nullptr, std::memory_order_release);
+    share.place->store(nullptr, std::memory_order_relaxed);  // nothing rests on when thieves see it
     return;
   }
   SpinGuard guard(worker->overflow_lock);

@@ -11,6 +11,13 @@
 // before it sleeps. The light fence costs P nothing; the heavy one (membarrier) costs S, who has
 // nothing to do anyway. A root's own continuation is published by its state, and S looks at that too.
 //
+// A searcher that stops without going to sleep has no heavy fence (found, end). It may be the one that P has relied on,
+// so there both fence, where somebody sleeps:
+//   P: publish work;   fence (notify_slow);   read searchers.
+//   S: searchers -= 1; read sleepers; if > 0, fence; look for work everywhere.
+// If P has read the count as it was before, S's look finds P's work, and S wakes somebody for it. If S reads sleepers
+// as 0, whoever goes to sleep later looks for itself.
+//
 // A root that may run only what lies within a share sleeps in the same way, but P wakes it only for
 // such work (P goes through the sleepers), and P does not rely on its search. While it sleeps and there
 // is work that it may not touch, its CPU would be idle: then a spare worker stands in, which rests again
@@ -56,6 +63,8 @@ bool wake_from(Worker& worker, std::uint32_t parked) {
   if (!worker.parked.compare_exchange_strong(parked, Parked::awake, std::memory_order_acq_rel)) return false;
   // On the sleeper's behalf: it is a searcher from now on, although it still has to wake up.
   if (parked == Parked::for_any_work) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
+  // release: who reads the lower count, and then the searchers behind a fence (notify_slow), reads the higher one
+  // there.
   runtime.sleepers.fetch_sub(1, std::memory_order_release);
   os::futex_wake(worker.parked, 1);
   return true;
@@ -89,8 +98,7 @@ bool wake(Worker& worker) {
 }
 
 void notify_slow(const Share* scope) {
-  // There are sleepers, so the work may rest on another searcher: it must be able to see it before it
-  // stops searching without having gone to sleep (found, end), where there is no heavy fence.
+  // There are sleepers, so the work may rest on another searcher. Partner: wake_for_what_came_meanwhile().
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (runtime.searchers.load(std::memory_order_relaxed) > 0) return;
   bool some_root_sleeps = false;
@@ -101,6 +109,17 @@ void notify_slow(const Share* scope) {
 bool spinning_pays() { return count_awake() <= runtime.cpus; }
 
 // ---------------------------------------------------------------- searching and sleeping
+
+namespace {
+
+// After a search that did not end in sleep: something published meanwhile may have relied on it.
+void wake_for_what_came_meanwhile() {
+  if (runtime.sleepers.load(std::memory_order_relaxed) <= 0) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: notify_slow()
+  if (any_work()) notify_slow(nullptr);
+}
+
+}  // namespace
 
 void Searching::adopt() {
   on_ = true;
@@ -120,9 +139,7 @@ void Searching::found() {
   on_ = false;
   worker_.searches.store(false, std::memory_order_relaxed);
   // Not only 1: a waker takes a sleeper out first and counts it as a searcher afterwards.
-  if (counted_ && runtime.searchers.fetch_sub(1, std::memory_order_seq_cst) <= 1 &&
-      runtime.sleepers.load(std::memory_order_relaxed) > 0 && any_work())
-    notify_slow(nullptr);
+  if (counted_ && runtime.searchers.fetch_sub(1, std::memory_order_seq_cst) <= 1) wake_for_what_came_meanwhile();
 }
 
 void Searching::end() {
@@ -131,8 +148,7 @@ void Searching::end() {
   worker_.searches.store(false, std::memory_order_relaxed);
   if (!counted_) return;
   runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
-  // Something published meanwhile may have relied on this search.
-  if (runtime.sleepers.load(std::memory_order_relaxed) > 0 && any_work()) notify_slow(nullptr);
+  wake_for_what_came_meanwhile();
 }
 
 bool Searching::exhausted() {

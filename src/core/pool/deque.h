@@ -10,7 +10,10 @@
 // Fences, by letter. (A) push publishes the element by the release store of bottom_; steal's acquire
 // load of bottom_ is its partner. (B) pop must see a thief's top_ after its own claim on bottom_ is
 // visible, steal must read bottom_ after top_: these loads and stores are seq_cst, which orders the store-load pairs.
-// (C) the compare-exchange on top_ decides who gets the last element.
+// (C) the compare-exchange on top_ decides who gets the last element. push's acquire load of top_ is its other partner:
+// the thief has read a slot before the owner uses that for another element.
+// (D) grow publishes an array, with its elements, by the release store of array_; the thieves' acquire loads of array_
+// are its partners. The owner reads it relaxed, being the only one who writes it.
 // Old arrays stay readable until the deque is destroyed, since a thief may still hold one; they add
 // up to less than the current one.
 //

@@ -6,7 +6,8 @@
 // one compare-exchange: what was claimed is what the word said, whichever opening of a recycled
 // share that was, and there is no ABA to fear. Everything else in the object that embeds the share
 // must be read after the claim (acquire), and be written before open() (release). The word also
-// counts the openings (modulo 2^16), so that what a claimer looked at before it claimed still holds.
+// counts the openings (modulo 2^16), so that what a claimer looked at before it claimed still holds. Claims need no
+// release of their own: they are read-modify-writes, so who claims after others still acquires what open() released.
 //
 // Shares form a tree: `within` is the share that the opener itself belongs to. A root that waits may
 // be allowed to run only what lies within the share that it waits for (scheduler.h, suspend).

@@ -3,8 +3,7 @@
 #include <cstdlib>
 
 #include "base/panic.h"
-#include "core/parking_lot.h"
-#include "faces/openmp/task_wait.h"
+#include "faces/openmp/team.h"
 #include "faces/openmp/workshare.h"
 
 namespace weft::openmp {
@@ -55,18 +54,13 @@ void post_iteration(Workshare& shared, std::uint64_t row, std::uint64_t column) 
     word_of(shared, row).fetch_or(std::uint64_t{1} << (row % bits), std::memory_order_seq_cst);
   else
     word_of(shared, row).store(column + 1, std::memory_order_seq_cst);
-  if (shared.turn_waiters.load(std::memory_order_seq_cst) != 0) core::unpark(waiting_place(shared, row));
+  wake_inside(shared, row);
 }
 
 void wait_for_iteration(const Member& member, Workshare& shared, std::uint64_t row, std::uint64_t column) {
   if (row >= shared.rows) return;
   const Awaited awaited{member.team, &shared, row, column};
-  for (unsigned round = 0; not_posted(&awaited); ++round) {
-    if (keep_looking(*member.team, round)) continue;
-    shared.turn_waiters.fetch_add(1, std::memory_order_seq_cst);
-    core::park(waiting_place(shared, row), not_posted, &awaited);
-    shared.turn_waiters.fetch_sub(1, std::memory_order_relaxed);
-  }
+  if (not_posted(&awaited)) wait_inside(member, shared, row, not_posted, &awaited);
 }
 
 }  // namespace weft::openmp

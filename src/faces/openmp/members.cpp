@@ -235,6 +235,7 @@ bool wants_help(const core::Share& share) {
   if ((team.pending.load(std::memory_order_acquire) & Pending::tasks_in_use) == 0) return false;
   const TaskPool& pool = team.tasks;
   if (!has_queued_tasks(pool)) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);  // the tasks first, then those who sleep: see list_waiter()
   if (pool.free_waiters.load(std::memory_order_relaxed) != 0 || any_vacant(team)) return true;
   return pool.bound_waiters.load(std::memory_order_relaxed) != 0 &&
          pool.bound_seen.load(std::memory_order_relaxed) != tasks_offered(pool);

@@ -4,14 +4,10 @@
 // first iteration of the chunk it has in hand, before its first ordered region in the chunk, or, if
 // it met none, when it is through with the chunk; then it passes the turn to the chunk's end.
 //
-// Those who wait park at one of many addresses, by the turn that they wait for, so that who passes it wakes the one
-// whose turn it is and not all of them. Several turns may share an address: who was woken in vain parks again. No
-// wake-up is lost: the passer writes the turn, then reads `turn_waiters`; a waiter counts itself there, then looks at
-// the turn, under the lock of its address' queue (both in the total order of seq_cst). If the passer reads 0, the
-// waiter's look comes later and finds its turn.
-#include "core/parking_lot.h"
+// Those who wait park by the turn that they wait for, so that who passes it wakes the one whose turn it is and not all
+// of them (workshare.h, wait_inside).
 #include "faces/openmp/loop.h"
-#include "faces/openmp/task_wait.h"
+#include "faces/openmp/team.h"
 
 namespace weft::openmp {
 namespace {
@@ -24,9 +20,9 @@ bool not_its_turn(const void* argument) {
 }
 
 // Chunks are often as long as each other: their numbers shall not meet in a few of the addresses.
-const void* place_of_turn(const Workshare& shared, std::uint64_t turn) {
+std::uint64_t scattered(std::uint64_t turn) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-  return waiting_place(shared, (turn * golden) >> 32U);
+  return (turn * golden) >> 32U;
 }
 
 }  // namespace
@@ -34,13 +30,7 @@ const void* place_of_turn(const Workshare& shared, std::uint64_t turn) {
 void begin_ordered(Member& member) {
   LoopPosition& position = member.loop;
   if (position.shared == nullptr || !position.ordered) return;
-  Workshare& shared = *position.shared;
-  for (unsigned round = 0; not_its_turn(&member); ++round) {
-    if (keep_looking(*member.team, round)) continue;
-    shared.turn_waiters.fetch_add(1, std::memory_order_seq_cst);
-    core::park(place_of_turn(shared, position.first), not_its_turn, &member);
-    shared.turn_waiters.fetch_sub(1, std::memory_order_relaxed);
-  }
+  if (not_its_turn(&member)) wait_inside(member, *position.shared, scattered(position.first), not_its_turn, &member);
 }
 
 void pass_turn(Member& member) {
@@ -48,7 +38,7 @@ void pass_turn(Member& member) {
   Workshare& shared = *member.loop.shared;
   const std::uint64_t next = member.loop.last;
   shared.turn.store(next, std::memory_order_seq_cst);
-  if (shared.turn_waiters.load(std::memory_order_seq_cst) != 0) core::unpark(place_of_turn(shared, next));
+  wake_inside(shared, scattered(next));
 }
 
 }  // namespace weft::openmp

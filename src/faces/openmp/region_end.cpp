@@ -3,6 +3,11 @@
 // closed team is 0, a thief that holds a stale pointer can do nothing to it: it joins only by raising
 // `pending` from a value with tasks_in_use set, and then whatever region the team now serves is one
 // that it may help.
+//
+// Orders. Each change of `pending` is a read-modify-write that releases what its author did to the team, and the master
+// acquires all of them when it reads 0. The bit of a vacant seat is set (release) before `pending` is lowered, by one
+// who still holds the team; who takes the seat acquires by that bit what the member before has left there, its deque
+// and its counts, for it may have joined before `pending` was lowered.
 #include "faces/openmp/region_end.h"
 
 #include "core/scheduler.h"
@@ -17,7 +22,7 @@ void set_bits(std::atomic<std::uint64_t>* words, unsigned first, unsigned count)
     const unsigned bit = first % 64;
     const unsigned here = count < 64 - bit ? count : 64 - bit;
     const std::uint64_t ones = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
-    words[first / 64].fetch_or(ones << bit, std::memory_order_relaxed);
+    words[first / 64].fetch_or(ones << bit, std::memory_order_release);  // partner: take_vacant()
     first += here;
     count -= here;
   }
@@ -51,8 +56,8 @@ bool any_vacant(const Team& team) {
 }
 
 unsigned take_vacant(Team& team) {
-  const auto vacant = team.vacant.items();
   const unsigned words = team.vacant_words.load(std::memory_order_acquire);
+  const auto vacant = team.vacant.items();
   for (unsigned word = 0; word < words && word < (team.size + 63) / 64; ++word) {
     std::uint64_t bits = vacant[word].load(std::memory_order_relaxed);
     while (bits != 0) {

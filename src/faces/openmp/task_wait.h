@@ -74,15 +74,15 @@ void wait_for(Member& member, Condition& condition) {
     core::Unit& unit = core::this_unit();
     TaskWaiter waiter{&unit, condition.only_below(), offered};
     pool.lock.lock();
-    if (condition.over() || (!bound && pool.used.load(std::memory_order_relaxed) && has_queued_tasks(pool)) ||
-        pool.completed_elsewhere.load(std::memory_order_relaxed) != elsewhere) {
+    if (condition.over() || pool.completed_elsewhere.load(std::memory_order_relaxed) != elsewhere) {
       pool.lock.unlock();
       continue;
     }
     core::prepare_suspend(unit);
     list_waiter(pool, waiter);
     // Between the look and the arming; nobody can have resumed: we hold the lock, under which those who wait are woken.
-    if (!condition.arm(waiter) || condition.over()) {
+    if (!condition.arm(waiter) || condition.over() ||
+        (!bound && pool.used.load(std::memory_order_relaxed) && has_queued_tasks(pool))) {
       if constexpr (disarms) condition.disarm();
       unlist_waiter(pool, waiter);
       core::cancel_suspend(unit);

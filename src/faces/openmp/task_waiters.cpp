@@ -22,11 +22,11 @@ void list_waiter(TaskPool& pool, TaskWaiter& waiter) {
       pool.bound_seen.store(waiter.seen, std::memory_order_relaxed);
   }
   std::atomic<unsigned>& count = count_of(pool, waiter);
-  // Until the pool is used nobody asks for the count, and who opens it takes the lock first.
-  if (pool.used.load(std::memory_order_relaxed))
-    count.fetch_add(1, std::memory_order_seq_cst);
-  else
-    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Before the waiter's last look at the tasks (wait_for); an idle worker looks first at these, and then at the count
+  // (wants_help): so one of the two sees the other. Until the pool is used nobody asks for the count, and who opens it
+  // takes the lock first.
+  if (pool.used.load(std::memory_order_relaxed)) std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 void unlist_waiter(TaskPool& pool, TaskWaiter& waiter) {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 
 #include "arch/cpu.h"
-#include "core/parking_lot.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
 #include "os/futex.h"
 
@@ -41,6 +41,16 @@ bool wait_until_free(const Team& team, Workshare& slot, std::uint64_t wanted) {
 }
 
 }  // namespace
+
+void wait_inside(const Member& member, Workshare& shared, std::uint64_t number, core::StillWanted not_yet,
+                 const void* argument) {
+  for (unsigned round = 0; not_yet(argument); ++round) {
+    if (keep_looking(*member.team, round)) continue;
+    shared.turn_waiters.fetch_add(1, std::memory_order_seq_cst);
+    core::park(waiting_place(shared, number), not_yet, argument);
+    shared.turn_waiters.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
 
 void WorkshareRing::reset() {
   for (unsigned index = 0; index < slots; ++index) {

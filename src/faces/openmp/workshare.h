@@ -4,12 +4,23 @@
 // Members may be in different constructs at a time (nowait). Construct number c of a region uses
 // slot c modulo `slots`; the first member to get there prepares it, the last to leave frees it for
 // number c + slots. A member that is that far ahead waits.
+//
+// Orders. publish_construct()'s release store of `state` pairs with the acquire loads of try_to_enter(): what the first
+// has prepared. Who leaves adds to `left` (acq_rel), so the last one has all behind it when it frees the slot (release,
+// as part of seq_cst), which the next first one acquires. Waiting for that: the leaver writes `state`, then reads
+// `awaited`; a waiter writes `awaited`, then reads `state` (all four seq_cst); so one of them sees the other. All who
+// may wait there at that moment wait for the number that the slot is free for now, since nobody is further ahead while
+// a member has not left that construct: so the leaver may clear the mark for all of them.
+//
+// Waiting inside a construct, for a turn (ordered.cpp) or an iteration (doacross.cpp), which another member grants, is
+// of the same form: see wait_inside().
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include "base/layout.h"
+#include "core/parking_lot.h"
 #include "faces/openmp/icv.h"
 #include "faces/openmp/loop_parts.h"
 
@@ -49,6 +60,19 @@ struct alignas(base::cache_line) Workshare {
 inline const void* waiting_place(const Workshare& shared, std::uint64_t which) {
   constexpr std::uint64_t words = sizeof(Workshare) / sizeof(std::uint64_t);
   return reinterpret_cast<const char*>(&shared) + which % words * sizeof(std::uint64_t);
+}
+
+/// Waits, in the construct, until not_yet(argument) is false. What it waits for stands for a number, by which it parks
+/// at one of many addresses, so that whoever brings it about wakes few others; who was woken in vain parks again.
+///
+/// No wake-up is lost: who brings it about writes that, then reads `turn_waiters` (wake_inside); a waiter counts itself
+/// there, then asks not_yet(), under the lock of its address' queue, all in the total order of seq_cst. If the former
+/// reads 0, the waiter's look comes later and finds what it waits for.
+void wait_inside(const Member& member, Workshare& shared, std::uint64_t number, core::StillWanted not_yet,
+                 const void* argument);
+/// After a seq_cst write.
+inline void wake_inside(Workshare& shared, std::uint64_t number) {
+  if (shared.turn_waiters.load(std::memory_order_seq_cst) != 0) core::unpark(waiting_place(shared, number));
 }
 
 class WorkshareRing {
