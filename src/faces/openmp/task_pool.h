@@ -57,7 +57,7 @@ struct TaskPool {
   base::KeptArray<TaskSeat*> seats;  // by member number; entries appear with the first use
   std::atomic<unsigned> members{0};  // entries of `seats` that this region may use
 
-  core::Spinlock lock;  // guards what follows, and the release of the team's barrier
+  core::Spinlock lock;                       // guards what follows, and the release of the team's barrier
   TaskWaiter* waiters = nullptr;             // task_waiters.h
   std::atomic<unsigned> free_waiters{0};     // those that may run any task
   std::atomic<unsigned> bound_waiters{0};    // those that may run only some
