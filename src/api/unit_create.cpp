@@ -10,7 +10,6 @@
 
 using namespace weft;
 using api::handle_of;
-using api::unit_of;
 
 namespace {
 

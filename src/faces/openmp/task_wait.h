@@ -34,10 +34,10 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
 /// Whether a waiting member should look again rather than sleep; `round` counts its looks.
 bool keep_looking(const Team& team, unsigned round);
 
-/// Condition: over(), only_below() (tasks that may run meanwhile, see TaskWaiter), arm(waiter); where there is something
-/// to be taken back, disarm(), and where the member itself may do what ends the wait, try_to_end(), called when it has
-/// found nothing to run. arm() and disarm() are called under the pool's lock. Who ends the wait shall find the waiter
-/// armed; or the waiter, once it has armed, shall find the wait over, or arm() say false.
+/// Condition: over(), only_below() (tasks that may run meanwhile, see TaskWaiter), arm(waiter); where there is
+/// something to be taken back, disarm(), and where the member itself may do what ends the wait, try_to_end(), called
+/// when it has found nothing to run. arm() and disarm() are called under the pool's lock. Who ends the wait shall find
+/// the waiter armed; or the waiter, once it has armed, shall find the wait over, or arm() say false.
 template <class Condition>
 void wait_for(Member& member, Condition& condition) {
   constexpr bool disarms = requires { condition.disarm(); };
