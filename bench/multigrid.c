@@ -47,6 +47,8 @@ static int (*worker_here)(void);
 static bool counts_work;
 static _Atomic int64_t worked[MOST_THREADS];  // since the last barrier, by worker
 static double simulated_ns, work_ns;
+static _Atomic int last_worker[MOST_THREADS];  // of each thread
+static atomic_bool is_through[MOST_THREADS];   // a thread: at the barrier
 
 static int64_t cpu_time(void) {
   struct timespec t;
@@ -64,6 +66,35 @@ static void settle_work(void) {
   }
   simulated_ns += (double)most;
   work_ns += (double)sum;
+  for (int thread = 0; thread < threads; thread++) atomic_store(&is_through[thread], false);
+}
+
+// The workers are as many as one may want, the CPUs are not: so that all advance alike nevertheless, one that has
+// worked for longer than another that has something to do waits for it.
+static void keep_pace(int self) {
+  const int64_t tolerance_ns = 100000;
+  for (bool ahead = true; ahead;) {
+    const int worker = worker_here();  // another, perhaps
+    const int64_t mine = atomic_load(&worked[worker]);
+    atomic_store(&last_worker[self], worker);
+    ahead = false;
+    for (int thread = 0; thread < threads; thread++)
+      if (!atomic_load(&is_through[thread]) &&
+          atomic_load(&worked[atomic_load(&last_worker[thread])]) + tolerance_ns < mine)
+        ahead = true;
+    if (ahead) sched_yield();
+  }
+}
+
+// A row is one worker's.
+static void count_row(int self, const Grid* grid, int row, void (*rows)(const Grid* grid, int row)) {
+  weft_preempt_disable();
+  const int worker = worker_here();
+  const int64_t before = cpu_time();
+  rows(grid, row);
+  atomic_fetch_add(&worked[worker], cpu_time() - before);
+  weft_preempt_enable();
+  keep_pace(self);
 }
 
 // ---------------------------------------------------------------- the solver
@@ -142,10 +173,12 @@ static void correct(const Grid* grid, int row) {
 static void sweep(int self, Grid* grid, Sweep* rows) {
   const int first = 1 + grid->size * self / threads, last = 1 + grid->size * (self + 1) / threads;
   for (int row = first; row < last; row++) {
-    const int64_t before = counts_work ? cpu_time() : 0;
-    rows(grid, row);
-    if (counts_work) atomic_fetch_add_explicit(&worked[worker_here()], cpu_time() - before, memory_order_relaxed);
+    if (counts_work)
+      count_row(self, grid, row, rows);
+    else
+      rows(grid, row);
   }
+  if (counts_work) atomic_store(&is_through[self], true);
   wait_for_all();
 }
 

@@ -108,7 +108,20 @@ void Scheduler::end_on(const Worker& worker) {
   return nullptr;
 }
 
-// Algorithm 1: one of the worker's own (lines 7-10) and one of those that all share (11-14), by turns.
+// Algorithm 1, lines 11-14; by turns for the same reason, counted for all workers together.
+Unit* Scheduler::take_shared(unsigned in_private) {
+  const unsigned shared = packing_->total - in_private;
+  const unsigned turn = packing_->shared_turns.load(std::memory_order_relaxed);
+  for (unsigned step = 0; step < shared; ++step) {
+    if (Unit* unit = pools()[in_private + (turn + step) % shared]->pop(); unit != nullptr) {
+      packing_->shared_turns.fetch_add(1, std::memory_order_relaxed);
+      return unit;
+    }
+  }
+  return nullptr;
+}
+
+// Algorithm 1: one of the worker's own and one of those that all share, by turns.
 [[gnu::noinline]] Unit* Scheduler::choose_packed(const Worker& worker) {
   const unsigned active = packing_->active.load(std::memory_order_acquire);
   if (worker.ends.load(std::memory_order_relaxed)) return first_of(0);
@@ -116,12 +129,8 @@ void Scheduler::end_on(const Worker& worker) {
   const unsigned in_private = packing_->private_pools(active);
   for (unsigned attempt = 0; attempt < 2; ++attempt) {
     shared_turn_ = !shared_turn_;
-    if (!shared_turn_) {
-      if (Unit* unit = take_private(active, in_private); unit != nullptr) return unit;
-      continue;
-    }
-    for (unsigned index = in_private; index < packing_->total; ++index)
-      if (Unit* unit = pools()[index]->pop(); unit != nullptr) return unit;
+    Unit* unit = shared_turn_ ? take_shared(in_private) : take_private(active, in_private);
+    if (unit != nullptr) return unit;
   }
   return nullptr;
 }

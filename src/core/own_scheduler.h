@@ -27,6 +27,7 @@ struct Packing {
   std::atomic<unsigned> active;
   unsigned total;
   std::atomic<unsigned> schedulers{0};
+  std::atomic<unsigned> shared_turns{0};  // which of the pools for all comes next
 
   /// How many of the pools belong to one of `workers` active workers alone, the first ones; the rest are for all.
   unsigned private_pools(unsigned workers) const { return workers * (total / workers); }
@@ -80,6 +81,7 @@ class Scheduler {
   template <class Wanted>
   bool takes_from_one(Wanted wanted) const;
   Unit* take_private(unsigned active, unsigned in_private);
+  Unit* take_shared(unsigned in_private);
   /// A packed one: whether its worker is switched off.
   bool is_off() const { return packing_ != nullptr && rank_ >= packing_->active.load(std::memory_order_acquire); }
   Unit* steal(Worker& worker);
