@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/panic.h"
+#include "core/klt_switch.h"
 #include "core/preempt.h"
 
 namespace weft::core {
@@ -150,10 +151,11 @@ bool ensure_own_identity(Worker& worker) {
 
 void keep_identity_slowly(Worker& worker, Unit& unit) {
   if (details(unit).identity == nullptr && worker.own != nullptr) {
-    // A KLT of weft's schedules on its own; a root can do without until it runs the next unit.
-    const bool is_root = worker.home != nullptr;
-    os::Identity* another = is_root ? nullptr : take_identity(worker);
-    if (another != nullptr || is_root) {
+    // A KLT of weft's schedules on its own; a root can do without until it runs the next unit, unless that may hold a
+    // KLT (klt_switch.cpp).
+    const bool can_do_without = worker.home != nullptr && count_klts().made == 0;
+    os::Identity* another = can_do_without ? nullptr : take_identity(worker);
+    if (another != nullptr || can_do_without) {
       details(unit).identity = worker.own;
       worker.own = another;
       ++worker.counters.promoted_to_identity;

@@ -27,6 +27,15 @@
 // A Klt goes into a pool before it gives the worker away, while nobody else takes from that worker's pool; whoever
 // takes it from the global pool calls it the same way.
 //
+// A unit that comes back must not need what the process may have no more of: another unit may wait for it, with that
+// very thing. (A Klt may lie in the pool of a worker that sleeps, identities belong to whoever waits for the unit; and
+// the kernel refuses further threads.) So at home, too, its own Klt carries the worker: the scheduler on the fresh
+// stack is begun by the KLT that lends, and comes at once to where it would say whom to wake. That scheduler needs an
+// identity for when the unit leaves again. A root's worker on which a unit was left has one: it keeps the last one
+// from the first Klt on (keep_identity_slowly). Where there is none all the same, the unit's own becomes the
+// worker's, and the unit runs on it as one that has just begun. An identity that is bound to the unit cannot become
+// anybody's; then it goes back to the worker on which it was left, which has one, for as long as the unit lives.
+//
 // Identities: U keeps the one it runs on, W takes another, which has to be at hand (preempt.cpp). A Klt that sleeps has
 // the thread pointer it began with, but that may be in use elsewhere: it touches nothing thread-local, and blocks all
 // signals.
@@ -67,6 +76,7 @@ struct Lent {
   const Unit* until_done;
   Stack* stack;
   std::atomic<std::uint32_t> is_back{0};
+  void* context = nullptr;  // of the KLT itself, while its scheduler begins there
 };
 
 namespace {
@@ -277,20 +287,30 @@ Klt* get_klt(Worker& worker) {
   }
 }
 
-// The KLT that the worker was born with lends it, and sleeps until it is back. False: to nobody, for want of KLTs.
-bool lend(Worker& worker, Unit& unit) {
-  Klt* const found = get_klt(worker);
-  if (found == nullptr) return false;
-  Klt& klt = *found;
+// The first unit holds a KLT: who that is.
+Klt* begin_here(Lent& lent) {
+  lent.worker->lent_here = &lent;
+  const std::intptr_t order =
+      weft_context_start_full(&lent.context, lent.stack->top(), &schedule_lent, &lent, weft_context_fp_control());
+  lent.worker->lent_here = nullptr;
+  return reinterpret_cast<Klt*>(order);
+}
+
+// The KLT that the worker was born with lends it to a free one, or to that of the unit (nullptr), and sleeps until it
+// is back.
+void lend(Worker& worker, Unit& unit, Klt* klt) {
   Lent lent{&worker, &unit, worker.loops, worker.until_done, worker.stacks.take(lent_stack_bytes)};
   install_home(worker);  // a root's own: a signal may come for it meanwhile
   os::Identity* home = worker.home;
   worker.home = nullptr;
   worker.ticker.stop();
   const os::SignalMask before = home != nullptr ? os::block_interrupt_only() : os::block_all_signals();
-  klt.worker = &worker;
-  klt.begins = &lent;
-  call(klt);
+  if (klt != nullptr)
+    klt->begins = &lent;
+  else
+    klt = begin_here(lent);
+  klt->worker = &worker;
+  call(*klt);
   while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
   worker.carrier.store(nullptr, std::memory_order_relaxed);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
@@ -301,7 +321,6 @@ bool lend(Worker& worker, Unit& unit) {
   os::set_signals(before);
   tick_again(worker);
   worker.stacks.give(lent.stack);
-  return true;
 }
 
 // The unit's own KLT carries the worker from here until the unit leaves.
@@ -309,24 +328,53 @@ Event continue_on_own_klt(Worker& worker, Unit& unit) {
   auto klt = static_cast<Klt*>(unit.context);
   unit.flags.fetch_and(static_cast<std::uint16_t>(~unsigned{UnitFlag::holds_klt}), std::memory_order_relaxed);
   note_running(worker, unit);
-  os::Identity* identity = details(unit).identity;
+  os::Identity* identity = details(unit).identity != nullptr ? details(unit).identity : worker.own;
   worker.installed = identity;
   *arch::thread_word_of(identity->thread_pointer) = &worker;
-  Klt& here = *worker.carrier.load(std::memory_order_relaxed);
-  return static_cast<Event>(
-      weft_context_switch(&worker.scheduler_context, here.context, reinterpret_cast<std::intptr_t>(klt)));
+  void* here =
+      worker.lent_here != nullptr ? worker.lent_here->context : worker.carrier.load(std::memory_order_relaxed)->context;
+  return static_cast<Event>(weft_context_switch(&worker.scheduler_context, here, reinterpret_cast<std::intptr_t>(klt)));
+}
+
+// For a scheduler that a Klt will carry. False: none can be had.
+bool has_own_identity(Worker& worker) { return worker.own != nullptr || ensure_own_identity(worker); }
+
+// The same where the unit comes back, which holds a KLT.
+bool has_own_identity_for(Worker& worker, Unit& unit) {
+  if (has_own_identity(worker)) return true;
+  UnitDetails& of_unit = details(unit);
+  if (of_unit.keeps_identity) return false;
+  worker.own = of_unit.identity;
+  of_unit.identity = nullptr;
+  return true;
+}
+
+// To the worker on which it was left, where it has no pool.
+void send_back(Worker& worker, Unit& unit) {
+  if (unit.pool.load(std::memory_order_acquire) != nullptr)
+    put_ready(worker, unit);
+  else
+    resume_chain(worker_of(unit), &unit, &unit);
+  os::give_up_cpu();
 }
 
 }  // namespace
 
 Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
-  const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr;
-  lent = at_home && enabled() && (worker.own != nullptr || ensure_own_identity(worker)) && lend(worker, unit);
-  if (lent) return Event::returned;
+  const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr && worker.lent_here == nullptr;
   if (has_flag(unit, UnitFlag::holds_klt)) {
     if (!at_home) return continue_on_own_klt(worker, unit);
-    put_ready(worker, unit);  // for one that a Klt carries, or until there is one
-    os::give_up_cpu();
+    lent = has_own_identity_for(worker, unit);
+    if (lent)
+      lend(worker, unit, nullptr);
+    else
+      send_back(worker, unit);
+    return Event::returned;
+  }
+  Klt* const klt = at_home && enabled() && has_own_identity(worker) ? get_klt(worker) : nullptr;
+  if (klt != nullptr) {
+    lent = true;
+    lend(worker, unit, klt);
     return Event::returned;
   }
   // At home, for want of KLTs: then it is never switched off this one.

@@ -118,6 +118,7 @@ struct alignas(base::cache_line) Worker {
   unsigned idle_ticks = 0;              // in a row, that found nothing to preempt
   os::Ticker ticker;                    // of the KLT that it was born with (core/preempt_timer.h); shared
   std::uint64_t slice_began = 0;        // when what runs was resumed on a KLT of its own
+  struct Lent* lent_here = nullptr;     // while it is lent, and its scheduler begins on the KLT that lends
   struct Klt* idle_klts = nullptr;      // that have carried it, and are near its CPU
   unsigned idle_klt_count = 0;
 
