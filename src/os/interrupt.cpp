@@ -13,6 +13,7 @@
 
 #include "arch/interrupted.h"
 #include "arch/system_call.h"
+#include "os/exported_function.h"
 #include "os/restarted_calls.h"
 #include "os/symbol_table.h"
 
@@ -38,33 +39,24 @@ int signal_number = 0;
 constexpr long kernel_set_bytes = 8;   // the kernel's signal set is shorter than libc's
 constexpr int tick_mark = 0x77656674;  // of a signal that a handler has passed on
 constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothing else
-std::uintptr_t yield_function = 0;     // libc's sched_yield
-std::uintptr_t sleep_function = 0;     // libc's clock_nanosleep
-std::uintptr_t clock_function = 0;     // libc's clock_gettime
-std::uintptr_t spin_function = 0;      // libc's pthread_spin_lock
 
-// While the library is loaded: later, dlsym() would forget the calling thread's last dlerror().
+// Of libc's, looked up while the library is loaded. One whose size is not known (none of that name, or an
+// implementation that the linker chose) is none in which a program waits: it is left as little as the rest of libc.
+ExportedFunction yield_function;
+ExportedFunction sleep_function;
+ExportedFunction spin_function;
+ExportedFunction clock_function;
+
 [[gnu::constructor]] void look_up_functions() {
-  yield_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "sched_yield"));
-  sleep_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "clock_nanosleep"));
-  clock_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "clock_gettime"));
-  spin_function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "pthread_spin_lock"));
+  yield_function = find_exported("sched_yield");
+  sleep_function = find_exported("clock_nanosleep");
+  spin_function = find_exported("pthread_spin_lock");
+  clock_function = find_exported("clock_gettime");
 }
 
-// Where a program that waits is most of the time; no lock of libc's is held in there.
-bool is_in_waiting_call(std::uintptr_t instruction) {
-  constexpr std::uintptr_t yield_length = 16;
-  constexpr std::uintptr_t sleep_length = 128;
-  constexpr std::uintptr_t spin_length = 25;
-  return instruction - yield_function < yield_length || instruction - sleep_function < sleep_length ||
-         instruction - spin_function < spin_length;
-}
-
-// weft reads the clock where it is in the midst of something; what reads it cannot be told from there.
-bool is_in_clock(std::uintptr_t instruction) {
-  constexpr std::uintptr_t length = 256;
-  return instruction - clock_function < length;
-}
+// weft reads the clock where it is in the midst of something; what reads it cannot be told from there. Where it lies
+// is not known: anywhere in libc.
+bool is_in_clock(std::uintptr_t instruction) { return clock_function.size == 0 || clock_function.holds(instruction); }
 
 // Nothing is known: everything is.
 void look_up(std::uintptr_t instruction, Interruption& interruption) {
@@ -154,6 +146,10 @@ bool install_on(int number) {
 }
 
 }  // namespace
+
+bool is_in_waiting_call(std::uintptr_t instruction) {
+  return yield_function.holds(instruction) || sleep_function.holds(instruction) || spin_function.holds(instruction);
+}
 
 void leave(const Interruption& interruption, void (*function)(void*), void* argument) {
   auto interrupted = static_cast<ucontext_t*>(interruption.context);

@@ -1,7 +1,10 @@
 // src/os: futex, CPUs, stacks, KLTs; and src/arch's thread pointer.
 #include <csignal>
 #include <cerrno>
+#include <cstdlib>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <string>
 #include <sys/mman.h>
@@ -16,7 +19,9 @@
 #include "os/barrier.h"
 #include "os/clock.h"
 #include "os/cpus.h"
+#include "os/exported_function.h"
 #include "os/futex.h"
+#include "os/interrupt.h"
 #include "os/klt.h"
 #include "os/stack_memory.h"
 #include "support.h"
@@ -247,6 +252,30 @@ TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
   sigset_t own;
   pthread_sigmask(SIG_SETMASK, nullptr, &own);
   EXPECT_EQ(sigismember(&own, SIGTERM), 0) << "the starter's own mask is as before";
+}
+
+// Their lengths are not the same in every version of libc.
+TEST(Interrupt, KnowsWhereWaitingCallsEnd) {
+  for (const char* name : {"sched_yield", "clock_nanosleep", "pthread_spin_lock"}) {
+    void* address = dlsym(RTLD_DEFAULT, name);
+    ASSERT_NE(address, nullptr) << name;
+    Dl_info info;
+    const ElfW(Sym)* symbol = nullptr;
+    ASSERT_NE(dladdr1(address, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)), RTLD_DL_SYMENT), 0);
+    ASSERT_EQ(info.dli_saddr, address) << name;
+    ASSERT_NE(symbol, nullptr) << name;
+    const auto begin = reinterpret_cast<std::uintptr_t>(address);
+    for (std::uintptr_t offset = 0; offset < symbol->st_size; ++offset)
+      ASSERT_TRUE(os::is_in_waiting_call(begin + offset)) << name << " + " << offset;
+    EXPECT_FALSE(os::is_in_waiting_call(begin - 1)) << name;
+    EXPECT_FALSE(os::is_in_waiting_call(begin + symbol->st_size)) << name;
+  }
+  EXPECT_FALSE(os::is_in_waiting_call(reinterpret_cast<std::uintptr_t>(&malloc)));
+}
+
+TEST(Interrupt, KnowsNoFunctionThatThereIsNot) {
+  EXPECT_EQ(os::find_exported("no_library_has_this").begin, 0U);
+  EXPECT_FALSE(os::find_exported("no_library_has_this").holds(0));
 }
 
 TEST(ThreadPointer, IsThatOfLibc) {
