@@ -1,12 +1,14 @@
 """`weft ctl`: asks a running process how many of weft's workers are active, and changes that. Standard library only.
 
-The command is a queued SIGURG whose value says what is wanted; the answer comes by datagram (src/os/control.h).
+The command is a queued SIGURG whose value says what is wanted; the answer comes by datagram (src/os/control.h). The
+signal goes to a thread of weft's, if there is one that takes it: it would cut a sleep of the program's own short.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import re
 import signal
 import socket
@@ -35,6 +37,9 @@ STOPPING_S = 1.0  # for workers that run something still
 PAUSE_S = 0.02
 ANSWER = re.compile(r"workers=(\d+) active=(\d+) stopping=(\d+) packings=(\d+)\n")
 CREDENTIALS = struct.Struct("=iII")  # of SCM_CREDENTIALS: process, user, group
+SI_QUEUE = -1
+SIGNAL_INFORMATION = struct.Struct("=iii4xiIi100x")  # siginfo_t of a queued signal, its value an int
+QUEUE_TO_THREAD = {"x86_64": 297, "aarch64": 240, "ppc64le": 322}  # rt_tgsigqueueinfo(2)
 
 
 class CtlError(Exception):
@@ -92,8 +97,35 @@ def check_process(process: int) -> None:
         )
 
 
+def thread_of_weft(process: int) -> int | None:
+    """One that takes the signal, but hardly any other: of weft's threads the one that runs none of the program's code
+    blocks the most, those of workers all that is not about what they run."""
+    found: list[tuple[int, int]] = []
+    for path in Path(f"/proc/{process}/task").glob("[0-9]*/status"):
+        try:
+            blocked = int(re.findall(r"^SigBlk:\s*([0-9a-f]+)$", path.read_text(errors="replace"), re.MULTILINE)[0], 16)
+        except (OSError, IndexError):
+            continue  # it has ended
+        thread = int(path.parent.name)
+        takes, takes_others = (not blocked >> (number - 1) & 1 for number in (signal.SIGURG, signal.SIGTERM))
+        if takes and not takes_others and thread != process:
+            found.append((blocked.bit_count(), thread))
+    return max(found)[1] if found else None
+
+
+def send_to_thread(libc: ctypes.CDLL, process: int, value: int) -> bool:
+    number = QUEUE_TO_THREAD.get(platform.machine())
+    thread = thread_of_weft(process)
+    if number is None or thread is None:
+        return False
+    information = SIGNAL_INFORMATION.pack(signal.SIGURG, 0, SI_QUEUE, os.getpid(), os.getuid(), value)
+    return libc.syscall(ctypes.c_long(number), process, thread, int(signal.SIGURG), information) == 0
+
+
 def send(process: int, value: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
+    if send_to_thread(libc, process, value):
+        return
     if libc.sigqueue(process, signal.SIGURG, ctypes.c_void_p(value & 0xFFFFFFFF)) == 0:
         return
     error = ctypes.get_errno()

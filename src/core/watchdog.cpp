@@ -315,7 +315,7 @@ void wake_watchdog() {
   constexpr std::size_t stack_bytes = 64UL * 1024;
   const HeldOff held;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere.
-  os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::none);
+  os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands);
 }
 
 void enable_watchdog(bool possible) {

@@ -27,13 +27,15 @@ void on_signal(int, siginfo_t* info, void*) {
 bool install_control(void (*asked)(int value, pid_t asker)) {
   struct sigaction present {};
   if (sigaction(SIGURG, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) return false;
-  asked_for = asked;
+  asked_for = asked;  // before a signal comes
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
   return sigaction(SIGURG, &action, nullptr) == 0;
 }
+
+bool takes_commands() { return asked_for != nullptr; }
 
 void answer_control(pid_t asker, const char* text, std::size_t size) {
   const long socket = arch::system_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/control.h"
 #include "os/interrupt.h"
 #include "os/restarted_calls.h"
 #include "os/text_file.h"
@@ -91,6 +92,8 @@ sigset_t blocked_signals(Signals signals) {
   sigset_t blocked;
   sigfillset(&blocked);
   if (signals == Signals::none) return blocked;
+  if (takes_commands()) sigdelset(&blocked, SIGURG);
+  if (signals == Signals::of_commands) return blocked;
   for (int open : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF, SIGVTALRM})
     sigdelset(&blocked, open);
   if (interrupt_signal() != 0) sigdelset(&blocked, interrupt_signal());

@@ -9,8 +9,9 @@ namespace weft::os {
 /// Which signals a KLT of weft's takes.
 enum class Signals {
   /// Those that an instruction causes, and SIGPROF and SIGVTALRM, so that profilers see the work where
-  /// it is done. Others are left to the program's own threads.
+  /// it is done; and commands of other processes. Others are left to the program's own threads.
   of_its_work,
+  of_commands,  // commands of other processes alone (os/control.h)
   none,
 };
 

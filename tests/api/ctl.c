@@ -1,9 +1,12 @@
 /* What `weft ctl` is tried on: creates units that compute until somebody closes its standard input. With "deaf" it has
- * a handler of its own for the signal; with "late" it does not use weft before a line has come. */
+ * a handler of its own for the signal; with "late" it does not use weft before a line has come; with "sleeping" its
+ * main thread sleeps most of the time, and fails if that is cut short; with "watched" it does so beside the watchdog.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/select.h>
+#include <time.h>
 #include <unistd.h>
 #include <weft/weft.h>
 
@@ -19,6 +22,11 @@ static void tell(const char* text) {
   fflush(stdout);
 }
 
+static int sleeps_well(void) {
+  const struct timespec long_enough = {0, 300 * 1000 * 1000};
+  return nanosleep(&long_enough, NULL) == 0;
+}
+
 int main(int count, char** arguments) {
   unsigned counts[64] = {0};
   weft_unit* units[64];
@@ -29,11 +37,16 @@ int main(int count, char** arguments) {
     if (read(0, line, sizeof line) <= 0) return 1;
   }
   if (weft_init() != WEFT_OK) return 1;
-  tell("ready");
-  for (;;) {
+  const int is_watched = count > 1 && strcmp(arguments[1], "watched") == 0;
+  const int sleeps = is_watched || (count > 1 && strcmp(arguments[1], "sleeping") == 0);
+  if (is_watched) weft_watchdog(1);
+  if (!sleeps) tell("ready");
+  for (int round = 0;; ++round) {
     for (int i = 0; i < 64; ++i)
       if (weft_unit_create(compute, &counts[i], NULL, &units[i]) != WEFT_OK) return 1;
     if (weft_unit_free_many(64, units) != WEFT_OK) return 1;
+    if (sleeps && round == 10) tell("ready");
+    if (round >= 10 && sleeps && !sleeps_well()) return 3;
     fd_set none;
     struct timeval at_once = {0, 0};
     FD_ZERO(&none);

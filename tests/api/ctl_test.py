@@ -61,6 +61,14 @@ def check_a_running_program() -> None:
     expect([pid, "status"], 1, f"weft: ctl: there is no process {pid}")
 
 
+def check_that_nobody_is_woken() -> None:
+    for mode in ("sleeping", "watched"):
+        with started(mode) as process:
+            pid = str(process.pid)
+            for _ in range(10):
+                expect([pid, "status"], 0, "4 of 4 workers are active")
+
+
 def check_others() -> None:
     with started("late") as process:
         assert process.stdin is not None and process.stdout is not None
@@ -93,6 +101,7 @@ def check_commands() -> None:
 
 
 check_a_running_program()
+check_that_nobody_is_woken()
 check_others()
 check_commands()
 for line in wrong:
