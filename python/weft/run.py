@@ -31,7 +31,7 @@ Runs PROGRAM on weft's OpenMP runtime instead of the one it was built for (GCC's
 libiomp5). PROGRAM is not changed: it keeps its arguments, input, output, signals and exit status.
 
 Options:
-  --report       At exit, print on standard error what the runtime did.
+  --report       At exit, print on standard error what the runtime did, in each process that used it.
   --workers N    Use N workers, 1 to 1024 (default: one for each CPU that the process may use).
   --help         Show this text.
 

@@ -3,9 +3,11 @@
 #include <cctype>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <strings.h>
+#include <unistd.h>
 
 namespace weft::base {
 namespace {
@@ -69,6 +71,67 @@ bool read_size(ValueReader& value, std::size_t& bytes, std::size_t least, std::s
   if (!value.at_end() || count > most >> shift || count << shift < least) return false;
   bytes = count << shift;
   return true;
+}
+
+namespace {
+
+constexpr std::size_t longest_name = 64;  // of which all is compared
+
+// How many letters must be put in, left out or replaced (Wagner and Fischer, "The String-to-String Correction Problem",
+// 1974), by one row of the table.
+unsigned distance(const char* from, std::size_t from_length, const char* to) {
+  unsigned row[longest_name + 1];
+  for (std::size_t column = 0; column <= from_length; ++column) row[column] = static_cast<unsigned>(column);
+  for (; *to != '\0'; ++to) {
+    unsigned diagonal = row[0]++;
+    for (std::size_t column = 1; column <= from_length; ++column) {
+      const unsigned replaced = diagonal + (from[column - 1] != *to ? 1 : 0);
+      diagonal = row[column];
+      const unsigned beside = (row[column] < row[column - 1] ? row[column] : row[column - 1]) + 1;
+      row[column] = replaced < beside ? replaced : beside;
+    }
+  }
+  return row[from_length];
+}
+
+bool is_one_of(const char* name, std::size_t length, const char* const* names, int count) {
+  for (int index = 0; index < count; ++index)
+    if (strncmp(name, names[index], length) == 0 && names[index][length] == '\0') return true;
+  return false;
+}
+
+// What differs from the name in the fewest letters, or nullptr if nothing is like it. All begin with the prefix.
+const char* nearest(const char* name, std::size_t prefix, const char* const* names, int count) {
+  constexpr unsigned most = 5;
+  const std::size_t length = strlen(name) - prefix;
+  unsigned limit = static_cast<unsigned>(length + 1) / 2;
+  if (limit > most) limit = most;
+  const char* found = nullptr;
+  for (int index = 0; index < count; ++index) {
+    const unsigned far = distance(name + prefix, length, names[index] + prefix);
+    if (far > limit || (far == limit && found != nullptr)) continue;
+    limit = far;
+    found = names[index];
+  }
+  return found;
+}
+
+}  // namespace
+
+void name_unknown_variables(const char* prefix, const char* const* names, int count) {
+  if (environ == nullptr) return;
+  const std::size_t prefix_length = strlen(prefix);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (strncmp(*entry, prefix, prefix_length) != 0) continue;
+    const std::size_t length = strcspn(*entry, "=");
+    if (is_one_of(*entry, length, names, count)) continue;
+    char name[longest_name + 1];
+    snprintf(name, sizeof name, "%.*s", static_cast<int>(length), *entry);
+    if (const char* known = nearest(name, prefix_length, names, count); known != nullptr)
+      warn("%s: weft knows no such variable; is %s meant?", name, known);
+    else
+      warn("%s: weft knows no such variable", name);
+  }
 }
 
 }  // namespace weft::base

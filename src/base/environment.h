@@ -43,6 +43,10 @@ bool read_number(ValueReader& value, long& number, long least, long most);
 /// The whole value is a size, in KiB or with b, k, m, g or t behind it.
 bool read_size(ValueReader& value, std::size_t& bytes, std::size_t least, std::size_t most);
 
+/// One line for each variable of the environment that begins with the prefix and is not in the list, which it names the
+/// nearest of.
+void name_unknown_variables(const char* prefix, const char* const* names, int count);
+
 /// Reads a variable, if it is set. `read(ValueReader&)` says whether the whole value makes sense, and stores nothing if
 /// it does not: then one line says what was expected, and `fallback` what is used instead.
 template <class Read>

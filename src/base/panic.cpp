@@ -4,29 +4,65 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <unistd.h>
 
 namespace weft::base {
 namespace {
 
-void write_line(const char* format, va_list arguments) {
-  char line[1024] = "weft: ";
-  constexpr int prefix = 6;
-  int length = vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
-  if (length < 0) return;
-  length += prefix;
-  if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
-  line[length++] = '\n';
-  [[maybe_unused]] ssize_t ignored = write(STDERR_FILENO, line, static_cast<size_t>(length));
+Lines* collected = nullptr;
+
+void write_out(const char* text, std::size_t length) {
+  [[maybe_unused]] ssize_t ignored = write(STDERR_FILENO, text, length);
 }
 
+struct Line {
+  char text[1024] = "weft: ";
+  std::size_t length = 0;
+
+  Line(const char* format, va_list arguments) {
+    constexpr int prefix = 6;
+    int end = vsnprintf(text + prefix, sizeof text - prefix - 1, format, arguments);
+    if (end < 0) return;
+    end += prefix;
+    if (end > static_cast<int>(sizeof text) - 2) end = static_cast<int>(sizeof text) - 2;
+    text[end++] = '\n';
+    length = static_cast<std::size_t>(end);
+  }
+};
+
 }  // namespace
+
+void Lines::add(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const Line line(format, arguments);
+  va_end(arguments);
+  append(line.text, line.length);
+}
+
+void Lines::append(const char* line, std::size_t length) {
+  if (length > capacity - length_) write();
+  memcpy(text_ + length_, line, length);
+  length_ += length;
+}
+
+void Lines::write() {
+  if (length_ != 0) write_out(text_, length_);
+  length_ = 0;
+}
+
+void collect_warnings(Lines* lines) { collected = lines; }
 
 void warn(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  write_line(format, arguments);
+  const Line line(format, arguments);
   va_end(arguments);
+  if (collected != nullptr)
+    collected->append(line.text, line.length);
+  else
+    write_out(line.text, line.length);
 }
 
 bool first_to_end() {
@@ -38,8 +74,9 @@ void panic(const char* format, ...) {
   while (!first_to_end()) ::pause();  // another thread ends the process, and says why
   va_list arguments;
   va_start(arguments, format);
-  write_line(format, arguments);
+  const Line line(format, arguments);
   va_end(arguments);
+  write_out(line.text, line.length);
   std::_Exit(EXIT_FAILURE);
 }
 

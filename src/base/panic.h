@@ -1,7 +1,27 @@
 // One-line messages: the only way in which weft speaks to a user from inside a process.
 #pragma once
 
+#include <cstddef>
+
 namespace weft::base {
+
+/// Lines of warn() that are written later, or not at all.
+class Lines {
+ public:
+  /// `weft: ` and the formatted text. Where there is no more room, what is there is written first.
+  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...);
+  void append(const char* line, std::size_t length);
+  /// All of them with a single write(2); then there are none.
+  void write();
+
+ private:
+  static constexpr std::size_t capacity = 4096;
+  char text_[capacity] = "";
+  std::size_t length_ = 0;
+};
+
+/// Until the next call, the lines of warn() go there; nullptr: to stderr, at once. While no other thread is in weft.
+void collect_warnings(Lines* lines);
 
 /// Writes `weft: ` and the formatted text as one line to stderr with a single write(2).
 /// Any thread; async-signal-safe as far as the conversions used are (integers, strings).

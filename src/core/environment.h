@@ -12,7 +12,7 @@ inline constexpr std::size_t most_stack_size = std::size_t{1} << 40U;
 inline constexpr const char* a_stack_size = "a size from 16K to 1T, such as 4096K or 8M";
 
 /// WEFT_NUM_WORKERS and WEFT_STACKSIZE, into those members that they are for. A value that makes no sense is named in
-/// one line, and changes nothing.
+/// one line, and changes nothing; so is a variable of weft's that there is not.
 void read_environment(Config& config);
 
 }  // namespace weft::core

@@ -260,6 +260,7 @@ void after_fork_in_child() {
 }
 
 void start_once() {
+  if (runtime.hooks.starts != nullptr) runtime.hooks.starts();
   os::register_membarrier();
   os::remember_cpus();
   runtime.cpus = static_cast<unsigned>(os::usable_cpus());

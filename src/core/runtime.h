@@ -20,6 +20,7 @@ struct Config {
 
 /// What the layer above asks to be told; nullptr members are not called.
 struct Hooks {
+  void (*starts)() = nullptr;            // the first thread of the program comes to weft
   void (*root_ends)(Worker&) = nullptr;  // the KLT of a root is ending; its worker still works
   /// In the child, after the core has started afresh: the new worker of the KLT that forked, a root
   /// now, and the one that it had in the parent. Not called if it had none.

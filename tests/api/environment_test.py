@@ -30,6 +30,20 @@ WRONG_STACKS = [
 ]
 WORKERS = {"1": 1, " 3 ": 3, "+5": 5, "1024": 1024}
 WRONG_WORKERS = ["", "none", "0", "-2", "1025", "2x", "1,2", "99999999999999999999"]
+# Misspelt ones, and what is meant: the nearest, if there is one.
+UNKNOWN = {
+    "WEFT_NUM_WORKER": "WEFT_NUM_WORKERS",
+    "WEFT_WORKERS": "WEFT_NUM_WORKERS",
+    "WEFT_STACK_SIZE": "WEFT_STACKSIZE",
+    "WEFT_PREEMPT_TIME": "WEFT_PREEMPT_TIMER",
+    "WEFT_WATCHDOG_SLICES": "WEFT_WATCHDOG_SLICE",
+    "WEFT_IOS": "WEFT_IO",
+    "WEFT_report": "",
+    "WEFT_SOMETHING_ELSE": "",
+    "WEFT_" + 100 * "X": "",
+}
+# Those that only the drop-in or the command reads are known, and so are names that only look alike.
+KNOWN = ["WEFT_REPORT", "WEFT_EXPERIMENT", "WEFT_BENCH_MKL", "WEFTX", "WEF", "XWEFT_NUM_WORKER"]
 
 
 def run(program: str, used: int, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -67,6 +81,13 @@ def main() -> int:
             line = rf"weft: {name}={re.escape(value)}: expected .+; using the default .+\n"
             named = re.fullmatch(line, ran.stderr) is not None
             expect(f"{name}={value!r}", ran.returncode == 0 and ran.stdout == plain.stdout and named, ran)
+
+    for name, meant in UNKNOWN.items():
+        ran = run(program, 4 * MEBI, **{name: "1"})
+        line = f"weft: {name[:64]}: weft knows no such variable" + (f"; is {meant} meant?\n" if meant else "\n")
+        expect(name, ran.returncode == 0 and ran.stdout == plain.stdout and ran.stderr == line, ran)
+    ran = run(program, 4 * MEBI, **dict.fromkeys(KNOWN, "1"))
+    expect("known names", ran.returncode == 0 and ran.stderr == "", ran)
 
     print("\n".join(wrong))
     return 1 if wrong else 0

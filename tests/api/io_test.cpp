@@ -614,7 +614,7 @@ TEST_F(IoTest, ServedAsAsked) {
     if (readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target, sizeof target - 1) <= 0) continue;
     ring = ring || strcmp(target, "anon_inode:[io_uring]") == 0;
   }
-  const char* wanted = getenv("WEFT_TEST_IO");
+  const char* wanted = getenv("TEST_IO");
   if (wanted != nullptr) {
     EXPECT_EQ(ring, strcmp(wanted, "ring") == 0);
   }

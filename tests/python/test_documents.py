@@ -22,6 +22,11 @@ def test_every_variable_is_in_the_table() -> None:
     rows = re.findall(r"^\| `(WEFT_[A-Z_]+)` \|", (ROOT / "docs" / "environment.md").read_text(), re.MULTILINE)
     assert len(rows) == len(set(rows))
     assert set(rows) == read
+    # Whatever else begins with WEFT_ is taken for a misspelt one.
+    environment = (ROOT / "src" / "core" / "environment.cpp").read_text()
+    known = re.search(r"known_variables\[\] = \{(.*?)\};", environment, re.DOTALL)
+    assert known is not None
+    assert re.findall(r'"(\w+)"', known[1]) == rows
 
 
 def test_commands_to_type_can_be_typed_in_a_checkout() -> None:

@@ -14,6 +14,7 @@ inline void count_region(core::Worker& worker, unsigned level, unsigned size) {
 
 inline void count_task() { ++cache_of(*core::this_worker()).counters.tasks; }
 
+/// Nothing in a process that has not come to the runtime, such as the helpers of a script.
 void print_report();
 
 }  // namespace weft::openmp

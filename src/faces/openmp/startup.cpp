@@ -1,5 +1,7 @@
 // What happens when the library is loaded, and when the process ends. Loading starts no KLT and
-// reads only the environment; everything else waits for the first region.
+// reads only the environment; everything else waits for the first region. What there is to say about the environment
+// waits, too: under `weft run` the library is loaded into each short-lived helper of a script, where none of it
+// matters.
 #include "base/panic.h"
 #include "core/identities.h"
 #include "core/preempt.h"
@@ -18,7 +20,12 @@
 namespace weft::openmp {
 namespace {
 
+constinit base::Lines about_environment;
+
+void tell_about_environment() { about_environment.write(); }
+
 [[gnu::constructor]] void load() {
+  base::collect_warnings(&about_environment);
   read_settings();
   read_kmp_environment();
   note_initial_thread();
@@ -32,6 +39,7 @@ namespace {
   config.stack_setting = "OMP_STACKSIZE or WEFT_STACKSIZE";
   config.spin_ns = settings.spin_ns;
   core::Hooks hooks;
+  hooks.starts = tell_about_environment;
   hooks.root_ends = root_ends;
   hooks.forked = forked;
   hooks.take_place = bind_to_place;
@@ -40,6 +48,7 @@ namespace {
   core::read_preemption_environment();
   choose_members(core::preemption_settings.kind);
   if (!settings.identities) core::identities_enabled = false;
+  base::collect_warnings(nullptr);
   if (settings.display) display_settings(settings.display_verbose);
 }
 
