@@ -3,7 +3,12 @@
 //   critical, lock, atomic                          all threads together once per repeat
 //   ordered                                         one iteration of a loop dealt round robin
 //   reduction                                       a region with a reduction of one int
+//   reduction_array                                 the same of 1,000 doubles
+//   reduction_sleep                                 the same of what takes a sleep of 0.1 ms to add: additions go on at
+//                                                   once on as many workers as there are, on however few CPUs
 #include "overhead.h"
+
+#include <unistd.h>
 
 static omp_lock_t a_lock;
 static bool sums_wrong;
@@ -116,10 +121,48 @@ static void test_reduction(void) {
   }
 }
 
+enum { ARRAY_LENGTH = 1000 };
+
+static void test_reduction_array(void) {
+  static double sums[ARRAY_LENGTH];
+  sums[ARRAY_LENGTH - 1] = 0;
+  for (int j = 0; j < repeats; j++) {
+#pragma omp parallel reduction(+ : sums)
+    {
+      delay();
+      sums[ARRAY_LENGTH - 1] += 1;
+    }
+  }
+  if (sums[ARRAY_LENGTH - 1] != (double)one_per_thread()) sums_wrong = true;
+}
+
+typedef struct {
+  int count;
+} SleepySum;
+
+static void add_sleepily(SleepySum* to, const SleepySum* from) {
+  usleep(100);
+  to->count += from->count;
+}
+
+#pragma omp declare reduction(sleepily:SleepySum : add_sleepily(&omp_out, &omp_in)) initializer(omp_priv = {0})
+
+static void test_reduction_sleep(void) {
+  for (int j = 0; j < repeats; j++) {
+    SleepySum sum = {0};
+#pragma omp parallel reduction(sleepily : sum)
+    {
+      delay();
+      sum.count += 1;
+    }
+    if (sum.count != threads) sums_wrong = true;
+  }
+}
+
 int main(int argc, char** argv) {
-  static const char* const configs[] = {"kind=parallel", "kind=for",      "kind=parallel_for", "kind=barrier",
-                                        "kind=single",   "kind=critical", "kind=lock",         "kind=ordered",
-                                        "kind=atomic",   "kind=reduction"};
+  static const char* const configs[] = {"kind=parallel", "kind=for",       "kind=parallel_for",   "kind=barrier",
+                                        "kind=single",   "kind=critical",  "kind=lock",           "kind=ordered",
+                                        "kind=atomic",   "kind=reduction", "kind=reduction_array"};
   static const Construct constructs[] = {
       {"parallel", test_parallel, delays_alone, one_per_thread},
       {"for", test_for, delays_alone, one_per_thread},
@@ -131,6 +174,8 @@ int main(int argc, char** argv) {
       {"ordered", test_ordered, delays_alone, one_each},
       {"atomic", test_atomic, additions_alone, NULL},
       {"reduction", test_reduction, delays_alone, one_per_thread},
+      {"reduction_array", test_reduction_array, delays_alone, one_per_thread},
+      {"reduction_sleep", test_reduction_sleep, delays_alone, one_per_thread},
   };
   omp_init_lock(&a_lock);
   MEASURE_CONSTRUCTS(argc, argv, "constructs", configs, constructs);

@@ -205,6 +205,7 @@ CONSTRUCT_KINDS = (
     "ordered",
     "atomic",
     "reduction",
+    "reduction_array",
 )
 SCHEDULES = (
     ("block", 0),

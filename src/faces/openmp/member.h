@@ -43,6 +43,7 @@ struct Member {
   Team* team = nullptr;          // nullptr: outside any region
   Member* parent = nullptr;      // of a master and its team: who opened the region
   unsigned number = 0;           // omp_get_thread_num()
+  std::uint32_t reductions = 0;  // met so far
   std::uint64_t constructs = 0;  // worksharing constructs met so far; names the next one's slot
   std::uint32_t singles = 0;     // single regions met so far
   TaskSeat* seat = nullptr;      // once tasks are used in the team

@@ -86,6 +86,7 @@ void become_master(core::Worker& worker, Team& team, Member& opener) {
   master.parent = &opener;
   master.team = &team;
   master.number = 0;
+  master.reductions = 0;
   master.task = &master.implicit;
   master.implicit.runner.store(&master, std::memory_order_relaxed);
   master.implicit.icv = team.icv;

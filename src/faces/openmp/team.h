@@ -17,6 +17,7 @@
 #include "faces/openmp/icv.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/placement.h"
+#include "faces/openmp/reduction_lock.h"
 #include "faces/openmp/task_pool.h"
 #include "faces/openmp/workshare.h"
 
@@ -88,6 +89,7 @@ struct Team {
   base::KeptArray<std::uint64_t> vacant;
   /// Words of it in use. A late thief may look: this grows only after the array has.
   std::atomic<unsigned> vacant_words{0};
+  Reductions reductions;
 
   alignas(base::cache_line) std::atomic<std::uint32_t> arrived{0};
   std::atomic<std::uint32_t> singles{0};                          // single regions that somebody has begun

@@ -19,9 +19,6 @@ struct Ident {
   const char* source;  // ";file;function;line;column;;"
 };
 
-/// Ident::flags: the compiler has made an atomic form of the reduction as well.
-inline constexpr std::int32_t ident_atomic_reduce = 0x10;
-
 using Gtid = std::int32_t;
 
 /// Of the error directive, and of what num_threads(strict) does where it cannot be had.

@@ -7,6 +7,7 @@
 #include "faces/openmp/ompt/mutexes.h"
 #include "faces/openmp/ompt/sync.h"
 #include "faces/openmp/ompt/work.h"
+#include "faces/openmp/reduction.h"
 #include "faces/openmp/single.h"
 #include "faces/openmp/team.h"
 
@@ -21,25 +22,35 @@ ompt::SyncKind kind_of_barrier(const Ident* place) {
   return (flags & is_explicit) != 0 ? ompt::SyncKind::barrier_explicit : ompt::SyncKind::barrier_implementation;
 }
 
-bool is_atomic(const Ident* place) { return place != nullptr && (place->flags & ident_atomic_reduce) != 0; }
-
 // Nobody else has a part: of a teams construct's reduction, the other teams' initial threads have.
 bool is_alone(const Member& member) {
   const Team& team = *member.team;
   return team.size == 1 && (team.level != 0 || team.league_size == 1);
 }
 
-// How the members put their parts of a reduction together: 1, one after the other, between here and the end of the
-// reduction; 2, each by atomic operations, for which the compiler has made code if it says so.
-std::int32_t begin_reduction(const Member& member, const Ident* place, CriticalName& name) {
-  if (is_alone(member)) return 1;
-  if (is_atomic(place)) return 2;
-  name.lock();
-  return 1;
+// The answers to a compiler that asks how the members put their parts of a reduction together. It may have made code
+// with atomic operations too, for an answer that is never given: docs/design/reductions.md says why.
+enum : std::int32_t { added_by_other = 0, add_alone = 1 };
+
+// The initial threads of a league have no team in common.
+[[gnu::noinline, gnu::cold]] std::int32_t begin_in_league(const Member& member, CriticalName& name) {
+  if (!is_alone(member)) name.lock();
+  return add_alone;
+}
+[[gnu::noinline, gnu::cold]] void end_in_league(const Member& member, CriticalName& name) {
+  if (!is_alone(member)) name.unlock();
 }
 
-void end_reduction(const Member& member, const Ident* place, CriticalName& name) {
-  if (!is_alone(member) && !is_atomic(place)) name.unlock();
+inline std::int32_t begin_reduction(Member& member, const ReductionPart& part, CriticalName& name) {
+  if (member.team->size == 1) [[unlikely]]
+    return begin_in_league(member, name);
+  return begin_reduction(member, part) ? add_alone : added_by_other;
+}
+
+inline void end_reduction(Member& member, CriticalName& name) {
+  if (member.team->size == 1) [[unlikely]]
+    return end_in_league(member, name);
+  end_reduction(member);
 }
 
 // One after the other, whatever the compiler has made: where atomic operations end, it tells nobody.
@@ -186,29 +197,32 @@ WEFT_EXPORT void __kmpc_end_ordered(Ident*, Gtid) {
     ompt::end_ordered(WEFT_CALLER, this_member());
 }
 
-WEFT_EXPORT std::int32_t __kmpc_reduce_nowait(Ident* place, Gtid, std::int32_t, std::size_t, void*,
-                                              void (*)(void*, void*), CriticalName* name) {
+WEFT_EXPORT std::int32_t __kmpc_reduce_nowait(Ident*, Gtid, std::int32_t, std::size_t, void* data,
+                                              void (*combine)(void*, void*), CriticalName* name) {
   if (ompt::watched) [[unlikely]]
     return begin_watched_reduction(WEFT_CALLER, *name);
-  return begin_reduction(this_member(), place, *name);
+  return begin_reduction(this_member(), {data, combine}, *name);
 }
-WEFT_EXPORT void __kmpc_end_reduce_nowait(Ident* place, Gtid, CriticalName* name) {
+WEFT_EXPORT void __kmpc_end_reduce_nowait(Ident*, Gtid, CriticalName* name) {
   if (ompt::watched) [[unlikely]]
     return end_watched_reduction(WEFT_CALLER, *name);
-  end_reduction(this_member(), place, *name);
+  end_reduction(this_member(), *name);
 }
-WEFT_EXPORT std::int32_t __kmpc_reduce(Ident* place, Gtid, std::int32_t, std::size_t, void*, void (*)(void*, void*),
-                                       CriticalName* name) {
+WEFT_EXPORT std::int32_t __kmpc_reduce(Ident*, Gtid, std::int32_t, std::size_t, void* data,
+                                       void (*combine)(void*, void*), CriticalName* name) {
   if (ompt::watched) [[unlikely]]
     return begin_watched_reduction(WEFT_CALLER, *name);
-  return begin_reduction(this_member(), place, *name);
+  Member& member = this_member();
+  const std::int32_t answer = begin_reduction(member, {data, combine}, *name);
+  if (answer == added_by_other) team_barrier(member);
+  return answer;
 }
-WEFT_EXPORT void __kmpc_end_reduce(Ident* place, Gtid, CriticalName* name) {
+WEFT_EXPORT void __kmpc_end_reduce(Ident*, Gtid, CriticalName* name) {
   if (ompt::watched) [[unlikely]] {
     end_watched_reduction(WEFT_CALLER, *name);
     return ompt::synchronise(WEFT_CALLER, ompt::SyncKind::barrier_implicit_workshare, team_barrier);
   }
   Member& member = this_member();
-  end_reduction(member, place, *name);
+  end_reduction(member, *name);
   team_barrier(member);
 }
