@@ -1,6 +1,6 @@
 /* Reductions whose parts come together while others are still being added: arrays, several variables, large structures,
- * additions that take long, so that all members meet there; loops with nowait, where members are in different reductions,
- * or in different rounds of the same; nested regions. */
+ * additions that take long, so that all members meet there; loops with nowait, where members are in different
+ * reductions, or in different rounds of the same; nested regions. */
 #include "check.h"
 
 enum { LENGTH = 300, ROUNDS = 12 };
