@@ -141,7 +141,7 @@ TEST_F(ActiveTest, ChangedAllTheTime) {
   // The last one counts.
   ASSERT_EQ(weft_workers_set_active(1), WEFT_OK);
   ASSERT_TRUE(eventually([] { return workers_awake() == 0; }));
-  EXPECT_EQ(workers_used(100), 1U);
+  EXPECT_TRUE(eventually([] { return workers_used(100) == 1; }));  // or a spare one has stood in, as above
 }
 
 // A worker that is on again before it has gone to sleep must not be lost.
