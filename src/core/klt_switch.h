@@ -10,6 +10,7 @@
 #include "core/technique/start.h"
 #include "core/unit.h"
 #include "core/worker.h"
+#include "os/cpu_set.h"
 #include "os/ticker.h"
 
 namespace weft::os {
@@ -26,12 +27,14 @@ struct Klt {
   std::atomic<std::uint32_t> word{made};  // what it sleeps on
   int id = 0;                             // the kernel's number
   int cpu = -1;                           // that it is bound to
-  void* thread_pointer = nullptr;         // the one that it began with
-  void* context = nullptr;                // of its own loop, while it carries a worker
-  Worker* worker = nullptr;               // that it carries, or shall carry
-  Lent* begins = nullptr;                 // the scheduler that it shall begin; nullptr: it goes on
-  Event event = Event::yielded;           // with that, about the unit that was left
-  Klt* next = nullptr;                    // in a pool
+  bool moved = false;                     // it was to wake up on a CPU, and may run on:
+  os::CpuSet cpus;
+  void* thread_pointer = nullptr;  // the one that it began with
+  void* context = nullptr;         // of its own loop, while it carries a worker
+  Worker* worker = nullptr;        // that it carries, or shall carry
+  Lent* begins = nullptr;          // the scheduler that it shall begin; nullptr: it goes on
+  Event event = Event::yielded;    // with that, about the unit that was left
+  Klt* next = nullptr;             // in a pool
   os::Ticker ticker;
 };
 

@@ -15,8 +15,9 @@
 //
 // What runs in the handler, all of it async-signal-safe: reads of tables and of weft's own memory, `errno`, and, by
 // bare system calls without libc, rt_sigprocmask, sigaltstack, rt_tgsigqueueinfo, timer_settime, timer_create,
-// timer_delete, sched_setaffinity, clock_gettime, futex, rt_sigsuspend, gettid, getpid. No allocation, and no lock that
-// anybody could hold here: those of weft's are held in weft's own code alone, which is not left.
+// timer_delete, sched_setaffinity, sched_getaffinity, getcpu, clock_gettime, futex, rt_sigsuspend, gettid, getpid. No
+// allocation, and no lock that anybody could hold here: those of weft's are held in weft's own code alone, which is not
+// left.
 #pragma once
 
 #include <cstdint>
