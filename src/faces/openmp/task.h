@@ -100,8 +100,7 @@ class Family {
       [[likely]] if (elsewhere_.compare_exchange_weak(word, word + what, std::memory_order_acq_rel,
                                                       std::memory_order_relaxed)) return descriptors_in(word + what) ==
           all_gone;
-    drop_awaited(pool, what);
-    return false;
+    return drop_awaited(pool, what);
   }
 
  private:
@@ -111,7 +110,7 @@ class Family {
   static std::uint32_t children_in(std::uint64_t word) { return static_cast<std::uint32_t>(word & (waiter_bit - 1)); }
   static std::uint32_t descriptors_in(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32U); }
   void settle();
-  void drop_awaited(TaskPool& pool, std::uint64_t what);
+  bool drop_awaited(TaskPool& pool, std::uint64_t what);
 
   std::uint32_t children_ = 0, descriptors_ = 0;
   std::atomic<std::uint64_t> elsewhere_{0};

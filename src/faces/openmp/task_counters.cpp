@@ -23,13 +23,20 @@ void TaskCounter::disarm() {
   waiter_ = nullptr;
 }
 
-void Family::drop_awaited(TaskPool& pool, std::uint64_t what) {
+// When the lock is had, the one that waited may have been woken by another, and have left: then this may be the last
+// that refers to the task.
+bool Family::drop_awaited(TaskPool& pool, std::uint64_t what) {
+  bool all_are_gone = false;
   wake_chosen(pool, [&]() -> TaskWaiter* {
     const std::uint64_t word = elsewhere_.fetch_add(what, std::memory_order_acq_rel) + what;
-    if ((word & waiter_bit) == 0) return nullptr;
+    if ((word & waiter_bit) == 0) {
+      all_are_gone = descriptors_in(word) == all_gone;
+      return nullptr;
+    }
     const bool over = awaits_descriptors_ ? descriptors_in(word) == descriptors_ : children_in(word) == children_;
     return over ? waiter_ : nullptr;
   });
+  return all_are_gone;
 }
 
 void Family::arm(TaskWaiter& waiter, bool for_descriptors) {
