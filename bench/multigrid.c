@@ -33,6 +33,8 @@ typedef struct {
   double *u, *f, *other;
 } Grid;
 
+typedef void Sweep(const Grid* grid, int row);
+
 static Grid grids[MOST_GRIDS];
 static int grid_count, threads, active, cycles;
 
@@ -87,7 +89,7 @@ static void keep_pace(int self) {
 }
 
 // A row is one worker's.
-static void count_row(int self, const Grid* grid, int row, void (*rows)(const Grid* grid, int row)) {
+static void count_row(int self, const Grid* grid, int row, Sweep* rows) {
   weft_preempt_disable();
   const int worker = worker_here();
   const int64_t before = cpu_time();
@@ -98,8 +100,6 @@ static void count_row(int self, const Grid* grid, int row, void (*rows)(const Gr
 }
 
 // ---------------------------------------------------------------- the solver
-
-typedef void Sweep(const Grid* grid, int row);
 
 // The coefficient in the middle between two points; as if it were dear to find.
 static double between(const Grid* grid, double row, double column) {

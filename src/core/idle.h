@@ -1,6 +1,7 @@
 // Sleeping and waking; the protocol is at the head of idle.cpp.
 #pragma once
 
+#include "core/create.h"
 #include "core/worker.h"
 
 namespace weft::core {
@@ -39,6 +40,11 @@ class Searching {
 /// Whether a root has nothing to wait for any more.
 inline bool root_is_ready(const Unit* root) {
   return root != nullptr && root->state.load(std::memory_order_acquire) == UnitState::ready;
+}
+
+/// Whether what the worker's root waits for is there.
+[[gnu::always_inline]] inline bool is_over(const Worker& worker) {
+  return root_is_ready(worker.until_ready) || (worker.until_done != nullptr && is_done(*worker.until_done));
 }
 
 /// Wakes the worker if it sleeps for want of work.

@@ -180,7 +180,7 @@ void take_over(Klt& self) {
   Worker& worker = *self.worker;
   if (self.moved) {
     self.moved = false;
-    os::set_cpus_of_this_klt(self.id, self.cpus);
+    os::bind_klt(self.id, self.cpus);
   }
   worker.carrier.store(&self, std::memory_order_relaxed);
   worker.klt.store(self.id, std::memory_order_relaxed);

@@ -129,10 +129,6 @@ bool is_time_to_look_around(Worker& worker) {
 // Where it was lent: so it does not rest with a KLT that others may need (klt_switch.h).
 bool is_carried_by_other(const Worker& worker) { return worker.carrier.load(std::memory_order_relaxed) != nullptr; }
 
-[[gnu::always_inline]] inline bool has_what_it_waits_for(const Worker& worker) {
-  return root_is_ready(worker.until_ready) || (worker.until_done != nullptr && is_done(*worker.until_done));
-}
-
 // Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
 void schedule(Worker& worker, bool counted_as_searcher) {
   SchedulerFrame frame(worker, true);
@@ -196,12 +192,6 @@ void put_back_what_was_handed_on(Worker& worker) {
     put_ready(worker, *unit);
   }
 }
-
-}  // namespace
-
-bool is_over(const Worker& worker) { return has_what_it_waits_for(worker); }
-
-namespace {
 
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
 void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
@@ -282,7 +272,7 @@ namespace {
 // Whether the frame under the unit can do without the worker for now.
 bool may_pass(const Worker& worker, const Unit& leaving) {
   const bool must_return = !worker.loops || worker.handed_on != nullptr || worker.until_done == &leaving ||
-                           has_what_it_waits_for(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed);
+                           is_over(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed);
   return !must_return && runs_on_any_identity(leaving);
 }
 

@@ -93,9 +93,6 @@ bool offers_work(const Worker& worker);
 /// The scheduler of a KLT of weft's; returns only when somebody has asked the worker to end.
 void schedule_worker(Worker& worker);
 
-/// Whether what the worker's root waits for is there.
-bool is_over(const Worker& worker);
-
 /// Puts a ready unit where it belongs, and tells those who may run it.
 void put_ready(Worker& worker, Unit& unit);
 

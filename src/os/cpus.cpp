@@ -114,6 +114,10 @@ bool bind_klt(int klt, int cpu) {
   return arch::system_call(SYS_sched_setaffinity, klt, sizeof set, reinterpret_cast<long>(&set)) == 0;
 }
 
+bool bind_klt(int klt, const CpuSet& cpus) {
+  return arch::system_call(SYS_sched_setaffinity, klt, sizeof cpus.words, reinterpret_cast<long>(cpus.words)) == 0;
+}
+
 int this_cpu() {
   unsigned cpu = 0;
   return arch::system_call(SYS_getcpu, reinterpret_cast<long>(&cpu), 0, 0) == 0 ? static_cast<int>(cpu) : -1;
@@ -127,11 +131,7 @@ bool move_sleeping_klt(int klt, int cpu, CpuSet& before) {
   if (got <= 0 || !before.has(cpu)) return false;
   CpuSet only;
   only.add(cpu);
-  return arch::system_call(SYS_sched_setaffinity, klt, sizeof only.words, reinterpret_cast<long>(only.words)) == 0;
-}
-
-void set_cpus_of_this_klt(int klt, const CpuSet& cpus) {
-  arch::system_call(SYS_sched_setaffinity, klt, sizeof cpus.words, reinterpret_cast<long>(cpus.words));
+  return bind_klt(klt, only);
 }
 
 }  // namespace weft::os

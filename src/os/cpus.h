@@ -28,14 +28,14 @@ void remember_cpus();
 /// none such KLT.
 bool bind_klt(int klt, int cpu);
 
-/// The CPU that the caller runs on. From anywhere, as the two that follow.
+/// Lets a KLT of the process run on these only. From anywhere, as what follows. False: it may use none of them.
+bool bind_klt(int klt, const CpuSet& cpus);
+
+/// The CPU that the caller runs on.
 int this_cpu();
 
 /// Lets a KLT of the process, which sleeps, wake up on this CPU; `before`: where it could run. False: it may not, and
 /// nothing has changed.
 bool move_sleeping_klt(int klt, int cpu, CpuSet& before);
-
-/// Where the calling KLT, whose number that is, may run.
-void set_cpus_of_this_klt(int klt, const CpuSet& cpus);
 
 }  // namespace weft::os

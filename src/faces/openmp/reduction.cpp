@@ -37,7 +37,7 @@
 // compilers make code as well; a tree that is there from the start; one lock for the process.
 #include "faces/openmp/reduction.h"
 
-#include "arch/cpu.h"
+#include "core/looks.h"
 #include "core/parking_lot.h"
 
 namespace weft::openmp {
@@ -55,25 +55,6 @@ namespace {
 
 constexpr unsigned pauses_before_offer = 15, pauses_before_sleep = 127;
 
-// Looks that come ever more seldom, and end (as those of core/sync/mutex.cpp).
-class Looks {
- public:
-  explicit Looks(unsigned pauses) : left_(pauses) {}
-  bool pause() {
-    if (left_ == 0) return false;
-    const unsigned now = next_ < left_ ? next_ : left_;
-    for (unsigned count = 0; count < now; ++count) arch::relax();
-    left_ -= now;
-    if (next_ < most_at_once) next_ *= 2;
-    return true;
-  }
-
- private:
-  static constexpr unsigned most_at_once = 32;
-  unsigned left_;
-  unsigned next_ = 1;
-};
-
 // Asked under the lock of the record's queue.
 bool sleeps_at_record(const void* argument) {
   auto& state = static_cast<ReductionOffer*>(const_cast<void*>(argument))->state;
@@ -89,7 +70,7 @@ void answer(ReductionOffer& offer, ReductionOffer::State how) {
 
 // Somebody else has taken it.
 void wait_for_answer(ReductionOffer& mine) {
-  Looks looks(pauses_before_sleep);
+  core::Looks looks(pauses_before_sleep);
   while (mine.is_open())
     if (!looks.pause()) core::park(&mine, sleeps_at_record, &mine);
 }
@@ -105,7 +86,7 @@ bool take_out(Reductions& team, ReductionOffer& offer) {
 }
 
 // One step of waiting for the lock, or for an answer. True: the caller holds the lock.
-bool lock_or_wait(Reductions& team, ReductionOffer& mine, Looks& looks) {
+bool lock_or_wait(Reductions& team, ReductionOffer& mine, core::Looks& looks) {
   if (looks.pause()) return !team.lock.held() && team.lock.try_lock();
   if (team.lock.lock_or_announce()) return true;
   core::ParkPlace places[] = {{&team.lock, ReductionLock::is_announced, &team.lock}, {&mine, sleeps_at_record, &mine}};
@@ -116,7 +97,7 @@ bool lock_or_wait(Reductions& team, ReductionOffer& mine, Looks& looks) {
 
 // The caller's offer is out. True: not any more, and the caller holds the lock. False: it has been answered.
 bool wait_as_offered(Reductions& team, ReductionOffer& mine) {
-  Looks looks(pauses_before_sleep);
+  core::Looks looks(pauses_before_sleep);
   while (mine.is_open()) {
     if (!lock_or_wait(team, mine, looks)) continue;
     if (take_out(team, mine)) return true;
@@ -137,7 +118,7 @@ void take_in(const ReductionOffer& mine, ReductionOffer& other) {
 }  // namespace
 
 bool ReductionLock::try_for_a_moment(unsigned pauses) {
-  Looks looks(pauses);
+  core::Looks looks(pauses);
   while (looks.pause())
     if (!held() && try_lock()) return true;
   return false;
