@@ -7,6 +7,7 @@
 #include "core/own_scheduler.h"
 #include "core/preempt.h"
 #include "core/runtime.h"
+#include "core/scheduler.h"
 #include "os/interrupt.h"
 
 using namespace weft;
@@ -76,6 +77,7 @@ extern "C" int weft_workers_set_active(unsigned workers) {
   if (workers == 0 || workers > core::runtime.workers) return WEFT_ERR_ARGUMENT;
   if (core::preemption_works()) os::refresh_code_not_to_leave();
   core::set_active_workers(workers);
+  core::notify();  // there may be work for those that have not been started yet, which no handler can do
   return WEFT_OK;
 }
 

@@ -203,9 +203,18 @@ Unit* steal_from_deque(Worker& thief, Worker& victim, std::size_t most) {
   return taken[0];
 }
 
+// What is handed to a worker is shared out like what lies in its deque: one that had all of it would soon be robbed of
+// it in turn.
+Unit* steal_from_inbox(Worker& thief, Worker& victim) {
+  bool some_stayed = false;
+  Unit* chain = victim.inbox.take_older_half(some_stayed);
+  if (some_stayed) notify();  // as above
+  return unpack(thief, chain);
+}
+
 Unit* steal(Worker& thief, Worker& victim, std::size_t most) {
   Unit* unit = steal_from_deque(thief, victim, most);
-  return unit != nullptr ? unit : unpack(thief, victim.inbox.take_all());
+  return unit != nullptr ? unit : steal_from_inbox(thief, victim);
 }
 
 // Where the worker is bound to a CPU and the distances are known, the nearest ones are looked at first; among those
@@ -229,11 +238,12 @@ Found nearest_first(Worker& worker, unsigned start, Look look) {
 
 }  // namespace
 
-Found search(Worker& worker) {
+Found search(Worker& worker, Sought sought) {
   const Share* scope = scope_of(worker);
   const unsigned start = next_random(worker);
   Found found = first_of_victims(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
-  if (found) return found;
+  if (found && worker.restraint.allows(*found.share)) return found;
+  if (sought == Sought::share) return {};
   // One that may run only some units has nothing from the others.
   const std::size_t limit = scope != nullptr ? 1 : worker.appetite.limit();
   found = nearest_first(worker, start, [&](Worker& victim) -> Found {

@@ -30,8 +30,9 @@ inline constexpr std::uint64_t points_in_a_row = 61;
 /// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
 Unit* next_local(Worker& worker);
 
-/// Something that another worker offers.
-Found search(Worker& worker);
+/// Something that another worker offers: a unit or a share, or a share only.
+enum class Sought : std::uint8_t { anything, share };
+Found search(Worker& worker, Sought sought = Sought::anything);
 
 /// Whether a search on the worker would find something (a hint), whatever the caller is.
 bool any_work(const Worker& worker);

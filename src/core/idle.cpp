@@ -156,7 +156,8 @@ bool Searching::exhausted() {
   // The longer it lasts, the fewer the looks: a search is hundreds of instructions, and the CPU next door may
   // be the same core.
   constexpr unsigned most_pauses = 64;
-  const unsigned pauses = rounds_ / 16 < most_pauses ? rounds_ / 16 + 1 : most_pauses;
+  const bool seldom = worker_.restraint.on() || rounds_ / 16 >= most_pauses;
+  const unsigned pauses = seldom ? most_pauses : rounds_ / 16 + 1;
   for (unsigned pause = 0; pause < pauses; ++pause) arch::relax();
   return ++rounds_ % 16 == 0 && os::now_ns() - began_ > patience_;
 }

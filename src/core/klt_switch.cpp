@@ -40,8 +40,10 @@
 // the thread pointer it began with, but that may be in use elsewhere: it touches nothing thread-local, and blocks all
 // signals.
 //
-// Timers belong to KLTs. One that sleeps in the handler has the signal blocked, so that a tick waits for it, and must
-// not count when U goes on: a slice is half an interval at least (Worker::slice_began).
+// Timers belong to KLTs, and those of Klts tick once each time. A KLT that sleeps in the handler has the signal
+// blocked, so that a tick that comes late waits for it, and must not count when U goes on: a slice is half an interval
+// at least (Worker::slice_began). K2 carries the worker for a few microseconds where the next unit has its own KLT; so
+// its timer is not started until it is known that it has not (keep_time).
 //
 // Rejected: to let a root's KLT itself be kept by a unit. The root could not go on before that unit has ended.
 #include "core/klt_switch.h"
@@ -165,9 +167,10 @@ Klt* take_from_pools(Worker& worker) {
 
 // ---------------------------------------------------------------- carrying
 
-// By whoever carries the worker, and is about to sleep. The kernel would wake the other one wherever it likes, behind
-// what runs there, and this CPU would have nothing to do until the kernel looks for that: with two workers that cost a
-// fifth of all time. So it wakes up here.
+// By whoever carries the worker, and is about to sleep. The kernel would wake the other one where that last ran, behind
+// what runs there now, and this CPU would have nothing to do until the kernel looks for that: with two workers that
+// cost a fifth of all time. So it wakes up here. (Where it fell asleep does not say where the kernel has it: one that
+// is about to sleep may be interrupted by the one that it has woken, and then be moved.)
 void hand_over(Worker& worker, Klt& klt) {
   klt.worker = &worker;
   if (worker.cpu.load(std::memory_order_relaxed) < 0)
@@ -183,10 +186,10 @@ void take_over(Klt& self) {
     os::bind_klt(self.id, self.cpus);
   }
   worker.carrier.store(&self, std::memory_order_relaxed);
-  worker.klt.store(self.id, std::memory_order_relaxed);
+  worker.klt.store(self.id, std::memory_order_release);  // after the carrier: arm(), in preempt_timer.cpp
   const int cpu = worker.cpu.load(std::memory_order_relaxed);
   if (cpu != self.cpu && os::bind_klt(self.id, cpu)) self.cpu = cpu;
-  tick_again(worker);
+  self.ticker.stop();  // the watchdog may have started it while this KLT slept: its tick may have come and gone
 }
 
 // The worker's scheduler, which has come to its end on some KLT, goes back to where it was lent.
@@ -234,12 +237,14 @@ void loop(Klt& self, const os::SignalMask& carrying) {
     *arch::thread_word_of(identity->thread_pointer) = self.worker;
     arch::set_thread_pointer(identity->thread_pointer);
     take_over(self);
+    self.worker->untimed = true;
     os::set_signals(carrying);
     const std::intptr_t order = carry(self);
     // Back on its own stack. It has carried other workers meanwhile, perhaps.
     Worker& worker = *self.worker;
     os::block_all_signals();
     arch::set_thread_pointer(self.thread_pointer);
+    self.ticker.stop();
     put_into_pool(worker, self);
     give_away(worker, order);
   }
@@ -323,8 +328,8 @@ void lend(Worker& worker, Unit& unit, Klt* klt) {
     klt = begin_here(lent);
   hand_over(worker, *klt);
   while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
-  worker.carrier.store(nullptr, std::memory_order_relaxed);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
+  worker.carrier.store(nullptr, std::memory_order_release);  // after its KLT: arm()
   worker.home = home;
   *arch::thread_word_of(worker.installed->thread_pointer) = &worker;
   arch::set_thread_pointer(worker.installed->thread_pointer);
@@ -389,6 +394,7 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
     return Event::returned;
   }
   // At home, for want of KLTs: then it is never switched off this one.
+  keep_time(worker);
   install_for(worker, unit);
   take_place(worker, unit);
   return unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
@@ -438,6 +444,7 @@ void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), vo
   resume_all(&unit);
   sleep_until_called(self);
   take_over(self);
+  tick_again(*self.worker);
   os::set_signals(before);
 }
 
@@ -474,13 +481,21 @@ bool switch_klt(Worker& worker, Unit& unit) {
     hurry_watchdog();
     return false;
   }
+  self->ticker.stop();
   leave_with_klt(worker, unit, *self);
   other->event = Event::yielded;
   hand_over(worker, *other);
   sleep_until_called(*self);
   take_over(*self);
   self->worker->slice_began = os::now_ns();
+  tick_again(*self->worker);
   return true;
+}
+
+void keep_time(Worker& worker) {
+  if (!worker.untimed) return;
+  worker.untimed = false;
+  tick_again(worker);
 }
 
 os::Ticker& ticker_of(Worker& worker) {

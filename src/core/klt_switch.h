@@ -51,6 +51,10 @@ bool switch_klt(Worker& worker, Unit& unit);
 /// worker goes on on another KLT. Where that cannot be (a root, no stack, no further KLT), it is just called.
 void call_blocking(void (*function)(void*), void* argument);
 
+/// The KLT that carries the worker now has no timer yet, perhaps, and comes next to something else than a unit that
+/// holds a KLT.
+void keep_time(Worker& worker);
+
 /// The worker's timer: that of the KLT which carries it.
 os::Ticker& ticker_of(Worker& worker);
 

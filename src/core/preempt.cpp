@@ -98,29 +98,31 @@ void give_way(Worker& worker, Unit& unit, const Interruption& interruption) {
   os::leave(interruption, leave_by_yield, nullptr);
 }
 
-void give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption) {
-  if (!can_be_left(worker, unit, interruption) || !somebody_waits(worker)) return;
-  if (os::now_ns() - worker.slice_began < preemption_settings.interval_ns / 2) return;
+// Whether it did. Then the unit is back, in another worker perhaps.
+bool give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption) {
+  if (!can_be_left(worker, unit, interruption) || !somebody_waits(worker)) return false;
+  if (os::now_ns() - worker.slice_began < preemption_settings.interval_ns / 2) return false;
   if (!identity_is_at_hand(worker, unit)) {
     want_identity();
     hurry_watchdog();
-    return;
+    return false;
   }
   const int kept = errno;
   ++worker.counters.preempted;
-  if (!switch_klt(worker, unit)) --worker.counters.preempted;
+  const bool was_left = switch_klt(worker, unit);
+  if (!was_left) --worker.counters.preempted;
   errno = kept;
+  return was_left;
 }
 
 void on_tick(Worker& worker, const Interruption& interruption) {
   Unit* unit = worker.current;
   const Preemption kind = unit != nullptr ? kind_of(*unit) : Preemption::none;
   const bool is_preemptive = kind == Preemption::signal_yield || kind == Preemption::klt_switch;
-  note_tick(worker, interruption, is_preemptive);
-  if (kind == Preemption::signal_yield)
-    give_way(worker, *unit, interruption);
-  else if (kind == Preemption::klt_switch)
-    give_klt_away(worker, *unit, interruption);
+  const bool goes_on = note_tick(worker, interruption, is_preemptive);
+  if (kind == Preemption::klt_switch && give_klt_away(worker, *unit, interruption)) return;
+  if (goes_on) tick_on(worker);
+  if (kind == Preemption::signal_yield) give_way(worker, *unit, interruption);
 }
 
 void leave_for_watchdog(void*) { give_way_to_watchdog(); }

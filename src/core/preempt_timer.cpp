@@ -32,19 +32,32 @@ unsigned most_idle_ticks(const Worker& worker) {
 bool one_timer() { return preemption_settings.mode >= TickMode::one_to_all; }
 bool leads(const Worker& worker) { return leader.load(std::memory_order_relaxed) == static_cast<int>(worker.index); }
 
-// Where its first tick falls. (Shiina et al., Fig. 5a.)
+// Whether it is carried by a KLT that may be left in the midst of a unit, and sleeps then: with a timer that went on
+// ticking, which would interrupt a CPU in vain, and the unit as soon as it is back.
+bool ticks_once(const Worker& worker) { return worker.carrier.load(std::memory_order_relaxed) != nullptr; }
+
+// Where its first tick falls (Shiina et al., Fig. 5a); for one that ticks once, after half a slice at least.
 std::uint64_t first_tick(const Worker& worker) {
   const std::uint64_t interval = preemption_settings.interval_ns;
   const std::uint64_t now = os::now_ns();
   if (preemption_settings.mode != TickMode::aligned) return now + interval;
   const std::uint64_t phase = interval * (worker.index % runtime.workers) / runtime.workers;
-  return (now / interval + 1) * interval + phase;
+  const std::uint64_t earliest = now - phase + (ticks_once(worker) ? interval / 2 : 0);
+  return (earliest / interval + 1) * interval + phase;
+}
+
+void arm(Worker& worker) {
+  Klt* const carrier = worker.carrier.load(std::memory_order_acquire);
+  // That of the KLT which it was born with: who gives it to a Klt says that first, and who gets it back says that last.
+  const int klt = carrier != nullptr ? carrier->id : worker.klt.load(std::memory_order_acquire);
+  if (klt == 0 || worker.carrier.load(std::memory_order_relaxed) != carrier) return;
+  os::Ticker& ticker = carrier != nullptr ? carrier->ticker : worker.ticker;
+  ticker.start(klt, first_tick(worker), carrier != nullptr ? 0 : preemption_settings.interval_ns);
 }
 
 void start(Worker& worker) {
-  const int klt = worker.klt.load(std::memory_order_relaxed);
   worker.idle_ticks = 0;
-  if (klt != 0) ticker_of(worker).start(klt, first_tick(worker), preemption_settings.interval_ns);
+  arm(worker);
 }
 
 bool is_awake(const Worker& worker) {
@@ -150,23 +163,26 @@ bool tick_where_wanted() {
   return any;
 }
 
-void note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive) {
+bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive) {
   const bool own_timer = interruption.cause == os::Interruption::Cause::timer;
   const bool asleep = worker.parked.load(std::memory_order_relaxed) != Parked::awake;
+  if (own_timer && ticks_once(worker)) ticker_of(worker).has_ticked();
   if (!one_timer()) {
-    if (found_preemptive)
+    if (found_preemptive) {
       worker.idle_ticks = 0;
-    else if (++worker.idle_ticks >= most_idle_ticks(worker) || asleep)
-      ticker_of(worker).stop();
-    return;
+      return true;
+    }
+    if (++worker.idle_ticks < most_idle_ticks(worker) && !asleep) return true;
+    ticker_of(worker).stop();
+    return false;
   }
   if (own_timer && !leads(worker)) {
     ticker_of(worker).stop();
-    return;
+    return false;
   }
   if (own_timer && asleep) {
     hand_over_lead(worker);
-    return;
+    return false;
   }
   const bool chain = preemption_settings.mode == TickMode::chain;
   const bool others = (chain && pass_on_to_next(worker)) || (!chain && own_timer && pass_on_to_all(worker));
@@ -174,6 +190,11 @@ void note_tick(Worker& worker, const os::Interruption& interruption, bool found_
     worker.idle_ticks = 0;
   else if (own_timer && ++worker.idle_ticks >= most_idle_ticks(worker))
     hand_over_lead(worker);
+  return leads(worker);
+}
+
+void tick_on(Worker& worker) {
+  if (!ticker_of(worker).runs()) arm(worker);
 }
 
 void end_ticking(Worker& worker) {

@@ -38,8 +38,11 @@ inline void tick_again(Worker& worker) {
 /// From the watchdog. Whether it had better look again: some worker runs a unit, and there are preemptive ones.
 bool tick_where_wanted();
 
-/// From the handler: a tick has arrived on the worker. Passes it on where that is due.
-void note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive);
+/// From the handler: a tick has arrived on the worker. Passes it on where that is due. False: there shall be no more.
+bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive);
+
+/// From the handler, before what was interrupted goes on or leaves its KLT to others: the next tick.
+void tick_on(Worker& worker);
 
 /// The KLT that carried the worker ends.
 void end_ticking(Worker& worker);

@@ -10,6 +10,10 @@
 // only this root can do, on this KLT, for ever: to release a mutex that it holds across the region, or
 // Python's global lock. And a root that is interrupted in the midst of its own code, or that yields, may
 // hold anything: it lends its KLT to nobody, but leaves its CPU to another KLT until it is its turn again.
+//
+// Worker::handed_on is in no pool: nobody else can find it, nor be woken for it. So it is there only between a unit
+// that leaves, or ends, and the next one that the same loop runs. A frame that does not go on (its wait is over, a root
+// that has yielded goes back to its own code), and a spare worker before it rests, put it back.
 #include "core/scheduler.h"
 
 #include "core/active.h"
@@ -111,7 +115,9 @@ void run_found(Worker& worker, const Found& found) {
 }
 
 // Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
-Found search_elsewhere(Worker& worker) { return worker.scheduler() != nullptr ? Found{} : search(worker); }
+Found search_elsewhere(Worker& worker, Sought sought = Sought::anything) {
+  return worker.scheduler() != nullptr ? Found{} : search(worker, sought);
+}
 
 void run_custom_scheduler(Worker& worker) {
   worker.scheduler_code.technique = Technique::stackless;
@@ -126,8 +132,41 @@ bool is_time_to_look_around(Worker& worker) {
   return worker.direct_switches++ % most_direct_switches == 0 && worker.handed_on == nullptr;
 }
 
+// A unit that yields waits for something: before it comes again, or now and then at least, what others offer. One whose
+// slice is over does not. Where several take turns so, the units of others stay where they are, but now and then: else
+// two workers with as many each would take them from each other all the time.
+Found look_around(Worker& worker) {
+  const bool more = !worker.deque.looks_empty() || worker.handed_on != nullptr;
+  const bool by_time = worker.counters.preempted != worker.preempted_before;
+  worker.preempted_before = worker.counters.preempted;
+  const bool now_and_then = is_time_to_look_around(worker);
+  ++worker.yielded_in_turn;
+  if (more && !now_and_then) return {};
+  const bool several = worker.yielded_in_turn > 1;
+  worker.yielded_in_turn = 0;
+  return search_elsewhere(worker, by_time && several && !now_and_then ? Sought::share : Sought::anything);
+}
+
+void go_on_after_yield(Worker& worker) {
+  if (Found found = look_around(worker)) {
+    keep_time(worker);
+    run_found(worker, found);
+  } else if (worker.untimed) [[unlikely]] {
+    worker.handed_on = next_ready(worker);
+    if (worker.handed_on == nullptr || !has_flag(*worker.handed_on, UnitFlag::holds_klt)) keep_time(worker);
+  }
+}
+
 // Where it was lent: so it does not rest with a KLT that others may need (klt_switch.h).
 bool is_carried_by_other(const Worker& worker) { return worker.carrier.load(std::memory_order_relaxed) != nullptr; }
+
+// What was taken out of a pool and is not run here next after all.
+void put_back_what_was_handed_on(Worker& worker) {
+  if (Unit* unit = worker.handed_on; unit != nullptr) {
+    worker.handed_on = nullptr;
+    put_ready(worker, *unit);
+  }
+}
 
 // Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
 void schedule(Worker& worker, bool counted_as_searcher) {
@@ -138,6 +177,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
   if (counted_as_searcher) searching.adopt();
   while (!is_over(worker)) {
     if (worker.spare && too_many_awake() && !worker.ends.load(std::memory_order_relaxed)) {
+      put_back_what_was_handed_on(worker);
       searching.end();
       notify();  // what is left here, others take
       if (is_carried_by_other(worker)) return;
@@ -155,11 +195,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
     if (Unit* unit = next_ready(worker); unit != nullptr) {
       searching.found();
       const Event event = run(worker, *unit);
-      // A unit that yields waits for something: before it comes again, or now and then at least, what others offer.
-      if (event != Event::yielded) continue;
-      const bool more = !worker.deque.looks_empty() || worker.handed_on != nullptr;
-      if (more && !is_time_to_look_around(worker)) continue;
-      if (Found found = search_elsewhere(worker)) run_found(worker, found);
+      if (event == Event::yielded) go_on_after_yield(worker);
       continue;
     }
     if (ends) break;
@@ -183,14 +219,6 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       searching.sleep();
   }
   searching.end();
-}
-
-// What was taken out of a pool and is not run after all.
-void put_back_what_was_handed_on(Worker& worker) {
-  if (Unit* unit = worker.handed_on; unit != nullptr) {
-    worker.handed_on = nullptr;
-    put_ready(worker, *unit);
-  }
 }
 
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
@@ -359,7 +387,9 @@ void run_what_is_at_hand(Worker& worker, const Unit& awaited) {
   while (!is_done(awaited)) {
     Unit* next = next_ready(worker);
     if (next == nullptr) return;
-    if (run(worker, *next) == Event::yielded && is_time_to_look_around(worker)) return;
+    if (run(worker, *next) != Event::yielded) continue;
+    keep_time(worker);
+    if (is_time_to_look_around(worker)) return;
   }
 }
 
@@ -394,6 +424,7 @@ void run_until_done(const Unit& unit) {
 void run_one(Worker& worker, Unit& unit) {
   SchedulerFrame frame(worker);
   run(worker, unit);
+  put_back_what_was_handed_on(worker);
 }
 
 namespace {
@@ -615,6 +646,7 @@ void yield() {
     found.unit = next_ready(worker);
     if (!found) found = search_elsewhere(worker);
     if (found) run_found(worker, found);
+    put_back_what_was_handed_on(worker);
     unit.state.store(UnitState::running, std::memory_order_relaxed);
     come_back(worker, unit);
   }

@@ -18,6 +18,7 @@
 #include "core/pool/inbox.h"
 #include "core/pool/share.h"
 #include "core/privacy.h"
+#include "core/restraint.h"
 #include "core/stack.h"
 #include "core/technique/choice.h"
 #include "core/unit.h"
@@ -115,12 +116,16 @@ struct alignas(base::cache_line) Worker {
   unsigned placed_turns = 0;      // how often it was looked which of its own pools comes first
   Worker* next_unused = nullptr;
   base::Relaxed<unsigned> held_off{0};  // what runs here is not left (core/preempt.h, HeldOff)
+  std::uint64_t preempted_before = 0;   // Counters::preempted when a unit last yielded here
+  unsigned yielded_in_turn = 0;         // units that have, since what others offer was last looked for
+  bool untimed = false;                 // a KLT carries it whose timer has not been started since (core/klt_switch.h)
   unsigned idle_ticks = 0;              // in a row, that found nothing to preempt
   os::Ticker ticker;                    // of the KLT that it was born with (core/preempt_timer.h); shared
   std::uint64_t slice_began = 0;        // when what runs was resumed on a KLT of its own
   struct Lent* lent_here = nullptr;     // while it is lent, and its scheduler begins on the KLT that lends
   struct Klt* idle_klts = nullptr;      // that have carried it, and are near its CPU
   unsigned idle_klt_count = 0;
+  Restraint restraint;
 
   // Shared from here on.
   static constexpr unsigned most_published = 7;

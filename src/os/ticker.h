@@ -10,10 +10,12 @@ namespace weft::os {
 
 class Ticker {
  public:
-  /// Ticks the KLT each `interval_ns`, for the first time at `first_ns` of os::now_ns(). False: it has been started
-  /// already, or somebody is just at it, or the kernel has no further timer.
+  /// Ticks the KLT each `interval_ns`, for the first time at `first_ns` of os::now_ns(); 0: only that once. False: it
+  /// has been started already, or somebody is just at it, or the kernel has no further timer.
   bool start(pid_t klt, std::uint64_t first_ns, std::uint64_t interval_ns);
   void stop();
+  /// One that was to tick once has done so.
+  void has_ticked() { runs_.store(false, std::memory_order_relaxed); }
   /// The timer itself goes: before the KLT ends.
   void end();
   bool runs() const { return runs_.load(std::memory_order_relaxed); }

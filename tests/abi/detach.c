@@ -1,32 +1,5 @@
 /* detach: a task is complete when its body has ended and its event is fulfilled, by whichever thread. */
-#include <pthread.h>
-#include <unistd.h>
-
-#include "check.h"
-
-struct later {
-  omp_event_handle_t event;
-  int* value;
-};
-
-/* A thread that has never had to do with OpenMP. */
-static void* fulfil_later(void* argument) {
-  struct later* const later = argument;
-  usleep(200);
-  check_add(later->value, 1);
-  omp_fulfill_event(later->event);
-  free(later);
-  return NULL;
-}
-
-static void start_fulfiller(omp_event_handle_t event, int* value) {
-  struct later* const later = malloc(sizeof *later);
-  pthread_t thread;
-  later->event = event;
-  later->value = value;
-  if (pthread_create(&thread, NULL, fulfil_later, later) != 0) abort();
-  pthread_detach(thread);
-}
+#include "fulfiller.h"
 
 static void in_its_own_body(void) {
   int value = 0;
@@ -51,7 +24,7 @@ static void by_a_foreign_thread(void) {
   for (int i = 0; i < 5; ++i) {
     omp_event_handle_t event;
 #pragma omp task detach(event) shared(value)
-    start_fulfiller(event, &value);
+    start_fulfiller(event, &value, 200);
 #pragma omp taskwait
     CHECK_EQ(check_load(&value), i + 1);
   }
@@ -70,12 +43,12 @@ static void group_and_barrier(void) {
       {
         omp_event_handle_t event;
 #pragma omp task detach(event) shared(grouped)
-        start_fulfiller(event, &grouped);
+        start_fulfiller(event, &grouped, 200);
       }
       CHECK_EQ(check_load(&grouped), 1);
       omp_event_handle_t event;
 #pragma omp task detach(event) shared(at_barrier)
-      start_fulfiller(event, &at_barrier);
+      start_fulfiller(event, &at_barrier, 200);
     }
 #pragma omp barrier
     CHECK_EQ(check_load(&at_barrier), 1);
@@ -84,7 +57,7 @@ static void group_and_barrier(void) {
     {
       omp_event_handle_t event;
 #pragma omp task detach(event) shared(at_end)
-      start_fulfiller(event, &at_end);
+      start_fulfiller(event, &at_end, 200);
     }
   }
   CHECK_EQ(at_end, 1);
@@ -98,7 +71,7 @@ static void successors(void) {
   for (int i = 0; i < 10; ++i) {
     omp_event_handle_t event;
 #pragma omp task detach(event) depend(out : seen[i]) shared(value)
-    start_fulfiller(event, &value);
+    start_fulfiller(event, &value, 200);
 #pragma omp task depend(in : seen[i]) depend(inout : value) shared(value, seen)
     seen[i] = check_load(&value);
   }
@@ -152,7 +125,7 @@ static void undeferred(void) {
   {
     omp_event_handle_t event;
 #pragma omp task if (0) detach(event) shared(value)
-    start_fulfiller(event, &value);
+    start_fulfiller(event, &value, 200);
 #ifdef __clang__
 #pragma omp taskwait
 #endif
@@ -168,7 +141,7 @@ static void included(void) {
   {
     omp_event_handle_t event;
 #pragma omp task detach(event) shared(value)
-    start_fulfiller(event, &value);
+    start_fulfiller(event, &value, 200);
     CHECK_EQ(check_load(&value), 1);
   }
 }
@@ -188,7 +161,7 @@ static void with_children(void) {
 #pragma omp task shared(value)
           check_add(&value, 1);
         }
-        start_fulfiller(event, &value);
+        start_fulfiller(event, &value, 200);
       }
     }
     CHECK_EQ(check_load(&value), 6);

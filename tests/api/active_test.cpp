@@ -284,5 +284,25 @@ TEST_F(ActiveTest, AForkedChildBeginsWithAll) {
   EXPECT_EQ(weft_workers_active(), 1U);
 }
 
+// Bug: workers that had never been started were not for units that waited already when they were switched on.
+TEST_F(ActiveTest, UnitsThatWaitHaveTheWorkersThatAreSwitchedOn) {
+  if (address_sanitizer) GTEST_SKIP() << "its allocator does not survive a fork beside busy threads";
+  if (thread_sanitizer) GTEST_SKIP() << "starts no threads in a forked child";
+  if (weft_worker_count() < 2) GTEST_SKIP() << "nobody but the root";
+  const pid_t child = fork();
+  if (child == 0) {  // where no worker has been started yet
+    weft_workers_set_active(1);
+    std::atomic<bool> ran{false};
+    Jobs jobs;
+    jobs.start(WEFT_AUTO, [&] { ran = true; });
+    weft_workers_set_active(weft_worker_count());
+    for (int round = 0; !ran && round < 10000; ++round) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    _exit(ran ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
 }  // namespace
 }  // namespace weft::test

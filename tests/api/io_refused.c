@@ -15,7 +15,7 @@ static int files[2];
 
 static void write_later(void* argument) {
   size_t* count = argument;
-  weft_sleep(5 * 1000 * 1000);
+  weft_sleep(300 * 1000 * 1000); /* so that the reader waits by then, on a busy machine too */
   weft_write(files[1], "hello", 5, count);
 }
 

@@ -292,7 +292,11 @@ TEST_F(SchedulerTest, TheUsersOwnKeepsItsState) {
     OwnWorker worker(run_counting, &counting, false, {pool});
     Jobs jobs;
     for (const weft_technique technique : {WEFT_STACKLESS, WEFT_FULL, WEFT_FULL_L, WEFT_ROC, WEFT_ROC_L})
-      for (int i = 0; i < 20; ++i) jobs.start(with(technique, pool), [technique] { pause_if_possible(technique); });
+      for (int i = 0; i < 20; ++i) {
+        weft_unit_attr attr = with(technique, pool);
+        attr.preemption = WEFT_PREEMPT_NONE;  // it would be run once more
+        jobs.start(attr, [technique] { pause_if_possible(technique); });
+      }
     jobs.join();
   }
   EXPECT_EQ(counting.entered, 1U);

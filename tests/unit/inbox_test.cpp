@@ -43,12 +43,30 @@ TEST(Inbox, PutsAChainAtOnce) {
   EXPECT_EQ(chain, nullptr);
 }
 
+TEST(Inbox, TheOlderHalf) {
+  constexpr unsigned older_half[] = {0, 1, 1, 2, 2, 3};
+  for (unsigned count = 0; count < 6; ++count) {
+    Inbox inbox;
+    Unit units[5];
+    for (unsigned number = 0; number < count; ++number) inbox.put(&units[number]);
+    bool some_stayed = true;
+    Unit* chain = inbox.take_older_half(some_stayed);
+    EXPECT_EQ(some_stayed, count > 1);
+    unsigned next = 0;
+    for (; chain != nullptr; chain = chain->next) EXPECT_EQ(chain, &units[next++]);
+    EXPECT_EQ(next, older_half[count]) << "of " << count;
+    for (chain = inbox.take_all(); chain != nullptr; chain = chain->next) EXPECT_EQ(chain, &units[next++]);
+    EXPECT_EQ(next, count);
+  }
+}
+
 struct Numbered {
   Unit unit;
   std::atomic<unsigned> taken{0};
 };
 
-void race(unsigned putters, unsigned takers, unsigned each) {
+// `halves`: each second taker leaves the newer half there.
+void race(unsigned putters, unsigned takers, unsigned each, bool halves = false) {
   Inbox inbox;
   std::vector<std::vector<Numbered>> units(putters);
   for (auto& of_one : units) of_one = std::vector<Numbered>(each);
@@ -58,11 +76,13 @@ void race(unsigned putters, unsigned takers, unsigned each) {
   std::atomic<bool> in_order{true};
   std::vector<std::thread> threads;
   for (unsigned taker = 0; taker < takers; ++taker)
-    threads.emplace_back([&] {
+    threads.emplace_back([&, takes_half = halves && taker % 2 != 0] {
       std::vector<Numbered*> latest(putters, nullptr);
       while (left.load(std::memory_order_acquire) != 0) {
         unsigned here = 0;
-        for (Unit* chain = inbox.take_all(); chain != nullptr; ++here) {
+        bool some_stayed = false;
+        for (Unit* chain = takes_half ? inbox.take_older_half(some_stayed) : inbox.take_all(); chain != nullptr;
+             ++here) {
           auto numbered = static_cast<Numbered*>(chain->argument);
           chain = chain->next;
           numbered->taken.fetch_add(1, std::memory_order_relaxed);
@@ -80,7 +100,7 @@ void race(unsigned putters, unsigned takers, unsigned each) {
       for (Numbered& numbered : units[putter]) inbox.put(&numbered.unit);
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_TRUE(in_order);
+  EXPECT_TRUE(in_order || halves);
   EXPECT_TRUE(inbox.looks_empty());
   for (auto& of_one : units)
     for (Numbered& numbered : of_one) ASSERT_EQ(numbered.taken.load(), 1U);
@@ -88,6 +108,7 @@ void race(unsigned putters, unsigned takers, unsigned each) {
 
 TEST(Inbox, ManyPuttersOneTaker) { race(4, 1, scaled(100000)); }
 TEST(Inbox, ManyPuttersManyTakers) { race(4, 4, scaled(100000)); }
+TEST(Inbox, SomeTakeHalf) { race(4, 4, scaled(100000), true); }
 
 }  // namespace
 }  // namespace weft::test

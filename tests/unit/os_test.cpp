@@ -300,13 +300,17 @@ TEST(ThreadPointer, WordIsPerThread) {
 TEST(Barrier, LightAndHeavyFenceArePartners) {
   os::register_membarrier();
   const unsigned rounds = core::sanitizer::active ? 1000 : 20000;
+  const TimeLimit limit;
+  constexpr unsigned over = UINT32_MAX;
   std::atomic<unsigned> light_round{0}, heavy_round{0};
   std::atomic<unsigned> x{0}, y{0};
   unsigned seen_by_light = 0;
   unsigned both_missed = 0;
   std::thread light([&] {
-    for (unsigned round = 1; round <= rounds; ++round) {
-      while (heavy_round.load(std::memory_order_acquire) != round) std::this_thread::yield();
+    for (unsigned round = 1;; ++round) {
+      unsigned begun;
+      while ((begun = heavy_round.load(std::memory_order_acquire)) == round - 1) std::this_thread::yield();
+      if (begun == over) return;
       for (unsigned spin = round % 256 * 16; spin > 0; --spin) arch::relax();  // into the membarrier
       x.store(round, std::memory_order_relaxed);
       os::light_fence();
@@ -314,7 +318,7 @@ TEST(Barrier, LightAndHeavyFenceArePartners) {
       light_round.store(round, std::memory_order_release);
     }
   });
-  for (unsigned round = 1; round <= rounds; ++round) {
+  for (unsigned round = 1; round <= rounds && !limit.is_over(); ++round) {
     heavy_round.store(round, std::memory_order_release);
     y.store(round, std::memory_order_relaxed);
     os::heavy_fence();
@@ -322,6 +326,7 @@ TEST(Barrier, LightAndHeavyFenceArePartners) {
     while (light_round.load(std::memory_order_acquire) != round) std::this_thread::yield();
     if (seen_by_heavy != round && seen_by_light != round) ++both_missed;
   }
+  heavy_round = over;
   light.join();
   EXPECT_EQ(both_missed, 0U);
 }

@@ -441,20 +441,26 @@ void spin(unsigned rounds) {
 TEST_P(WaitTest, NoWakeUpIsLostByAHair) {
   const PoolPointer pool = make();
   const unsigned rounds = scaled(2000);
+  const TimeLimit limit;
   std::atomic<unsigned> begun{0};
   std::atomic<bool> lost{false};
+  std::atomic<bool> over{false};
   std::thread consumer([&] {
     for (unsigned round = 1; round <= rounds && !lost; ++round) {
+      if (limit.is_over()) {
+        over = true;
+        return;
+      }
       begun.store(round, std::memory_order_release);
       spin(round * 7 % 64);
       if (pop_awake(*pool) == nullptr) lost = true;
     }
   });
-  for (unsigned round = 1; round <= rounds && !lost; ++round) {
-    for (unsigned look = 1; begun.load(std::memory_order_acquire) != round && !lost; ++look)
+  for (unsigned round = 1; round <= rounds && !lost && !over; ++round) {
+    for (unsigned look = 1; begun.load(std::memory_order_acquire) != round && !lost && !over; ++look)
       if (look % 1024 == 0) std::this_thread::yield();
     spin(round * 13 % (round % 4 == 0 ? 1024 : 64));
-    if (!lost) pool->push(all_units());
+    if (!lost && !over) pool->push(all_units());
   }
   consumer.join();
   EXPECT_FALSE(lost);

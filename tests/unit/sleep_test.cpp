@@ -3,7 +3,9 @@
 #include <thread>
 #include <vector>
 
+#include "core/active.h"
 #include "core/sync/semaphore.h"
+#include "os/barrier.h"
 #include "support.h"
 
 namespace weft::test {
@@ -45,8 +47,9 @@ TEST_F(Sleep, AUnitWakesASleeper) {
   core::worker_here();
   if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
   const unsigned rounds = scaled(4000);
+  const TimeLimit limit;
   std::uint32_t random = 1;
-  for (unsigned round = 0; round < rounds; ++round) {
+  for (unsigned round = 0; round < rounds && !limit.is_over(); ++round) {
     std::atomic<bool> ran{false};
     core::WholeUnit unit;
     struct Mark {
@@ -83,7 +86,8 @@ unsigned others() { return std::min(core::runtime.workers - 1, 7U); }
 TEST_F(Sleep, ABurstOfStartsWakesAsManyAsItNeeds) {
   core::worker_here();
   if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
-  for (unsigned round = 0; round < scaled(300); ++round) {
+  const TimeLimit limit;
+  for (unsigned round = 0; round < scaled(300) && !limit.is_over(); ++round) {
     Rendezvous rendezvous(others());
     Jobs jobs;
     for (unsigned number = 0; number < others(); ++number) jobs.start([&] { rendezvous.meet(); });
@@ -99,7 +103,8 @@ TEST_F(Sleep, ABurstOfStartsWakesAsManyAsItNeeds) {
 TEST_F(Sleep, ABurstOfResumesWakesAsManyAsItNeeds) {
   core::worker_here();
   if (core::runtime.workers < 3) GTEST_SKIP() << "needs two workers besides the root";
-  for (unsigned round = 0; round < scaled(300); ++round) {
+  const TimeLimit limit;
+  for (unsigned round = 0; round < scaled(300) && !limit.is_over(); ++round) {
     const unsigned size = others();
     Rendezvous rendezvous(size);
     std::vector<std::atomic<core::Unit*>> places(size);
@@ -136,11 +141,15 @@ TEST_F(Sleep, TwoPublishersAtOnce) {
   if (core::runtime.workers < 3) GTEST_SKIP() << "needs two workers besides the root";
   const unsigned rounds = scaled(3000);
   std::atomic<unsigned> round_of[2] = {};
+  const TimeLimit limit;
+  std::atomic<bool> over{false};
   std::atomic<unsigned> lost{0};
   const auto publisher = [&](unsigned mine) {
     for (unsigned round = 1; round <= rounds && lost == 0; ++round) {
+      if (limit.is_over()) over = true;
       round_of[mine] = round;
-      while (round_of[1 - mine].load() < round && lost == 0) std::this_thread::yield();
+      while (round_of[1 - mine].load() < round && lost == 0 && !over) std::this_thread::yield();
+      if (over) return;
       std::atomic<bool> ran{false};
       core::WholeUnit unit;
       make_joinable(
@@ -155,6 +164,82 @@ TEST_F(Sleep, TwoPublishersAtOnce) {
   publisher(0);
   other.join();
   EXPECT_EQ(lost.load(), 0U);
+}
+
+// Bug: a unit that runs under a root that yields named another one to come next; the root kept that in hand while it
+// went on with its own code, where nobody else could have it.
+TEST_F(Sleep, ARootThatGoesOnKeepsNoUnitInHand) {
+  core::Worker& worker = core::worker_here();
+  if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
+  wake_everybody();
+  core::set_active_workers(1);
+  // Left alone for a while, the worker's deque is its own: only then can a unit be named.
+  for (int round = 0; round < 20 && !worker.privacy.is_private(); ++round) {
+    Jobs jobs;
+    for (int number = 0; number < 2000; ++number) jobs.start([] {});
+  }
+  std::atomic<bool> named_ran{false};
+  Jobs jobs;
+  core::Unit& named = jobs.start([&] { named_ran = true; });
+  bool could_be_named = false;
+  jobs.start([&] { could_be_named = core::yield_to(named); });
+  core::yield();
+  core::set_active_workers(core::runtime.workers);
+  EXPECT_TRUE(eventually([&] { return named_ran.load(); }));
+  jobs.join();
+  EXPECT_TRUE(could_be_named || core::sanitizer::active || !os::membarrier_works);
+}
+
+// Bug: a spare worker with one unit ended and the next taken out already (SS-L and SC do so) saw that too many were
+// awake, and rested with that unit in hand, where nobody else could have it.
+struct SpareTest : TechniqueTest {};
+INSTANTIATE_TEST_SUITE_P(Techniques, SpareTest, ::testing::Values(core::Technique::ss_l, core::Technique::sc),
+                         technique_name);
+
+TEST_P(SpareTest, RestsWithNothingInHand) {
+  core::worker_here();
+  core::set_active_workers(1);
+  for (unsigned round = 0; round < scaled(20); ++round) {
+    std::atomic<unsigned> ran{0};
+    std::atomic<core::Worker*> spare{nullptr};
+    std::atomic<bool> spare_has_some{false};
+    std::atomic<bool> root_runs_some{false};
+    std::thread root([&] {
+      Jobs jobs(GetParam());
+      // The two that the spare worker takes.
+      jobs.start([&] {
+        spare = core::this_worker();
+        spare_has_some = true;
+        eventually_spinning([&] { return root_runs_some.load(); });
+        ++ran;
+      });
+      jobs.start([&] { ++ran; });
+      // And those that are left to the root when it waits.
+      jobs.start([&] { ++ran; });
+      jobs.start([&] {
+        root_runs_some = true;
+        const core::Worker& other = *spare.load();
+        eventually_spinning([&] { return ran.load() != 0 && other.parked.load() == core::Parked::spare_rests; });
+        ++ran;
+      });
+      // One that comes while too many are awake still rests again.
+      for (int tries = 0; tries < 10 && !spare_has_some; ++tries) {
+        ASSERT_NE(core::wake_spare(), nullptr);
+        eventually([&] { return spare_has_some.load(); }, std::chrono::seconds(1));
+      }
+      EXPECT_TRUE(spare_has_some);
+      jobs.join();
+    });
+    const bool all_ran = eventually([&] { return ran.load() == 4; }, std::chrono::seconds(20));
+    EXPECT_TRUE(all_ran) << ran.load() << " of 4, in round " << round;
+    while (!all_ran && ran.load() != 4) {
+      core::wake_spare();
+      nap(std::chrono::milliseconds(1));
+    }
+    root.join();
+    if (!all_ran) break;
+  }
+  core::set_active_workers(core::runtime.workers);
 }
 
 }  // namespace

@@ -34,6 +34,16 @@ constexpr unsigned scaled(unsigned count) {
   return count / cut > 0 ? count / cut : 1;
 }
 
+/// For tests of many rounds, each of which may take as long as the kernel lets other programs have the CPUs: minutes
+/// in all, where there are some.
+class TimeLimit {
+ public:
+  bool is_over() const { return std::chrono::steady_clock::now() >= end_; }
+
+ private:
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+};
+
 /// The kernel's number of the calling KLT.
 int klt();
 

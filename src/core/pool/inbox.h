@@ -31,6 +31,26 @@ class Inbox {
     return reverse_chain(head_.exchange(nullptr, std::memory_order_acquire));
   }
 
+  /// The older half of them, oldest first; the others stay, newer than what has come meanwhile. `some_stayed` says
+  /// whether there are such: for a moment nobody could see them.
+  Unit* take_older_half(bool& some_stayed) {
+    some_stayed = false;
+    if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
+    Unit* newest = head_.exchange(nullptr, std::memory_order_acquire);
+    if (newest == nullptr) return nullptr;
+    Unit* last_to_stay = nullptr;
+    Unit* ahead = newest->next;  // twice as fast
+    while (ahead != nullptr) {
+      last_to_stay = last_to_stay == nullptr ? newest : last_to_stay->next;
+      ahead = ahead->next != nullptr ? ahead->next->next : nullptr;
+    }
+    if (last_to_stay == nullptr) return newest;
+    Unit* older_half = last_to_stay->next;
+    put(newest, last_to_stay);
+    some_stayed = true;
+    return reverse_chain(older_half);
+  }
+
   bool looks_empty() const { return head_.load(std::memory_order_relaxed) == nullptr; }
 
  private:

@@ -80,6 +80,9 @@ class Share {
     return last_of(word) - first_of(word);
   }
 
+  /// Another number after each open().
+  std::uint64_t opening() const { return range_.load(std::memory_order_relaxed) & openings; }
+
   bool has_work() const { return left() != 0 || (wants_help != nullptr && wants_help(*this)); }
 
  private:

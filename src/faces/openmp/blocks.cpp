@@ -88,6 +88,8 @@ void give_batch(CommonBlocks& to, Block* first) {
 
 void keep_no_blocks() { largest_kept = 0; }
 
+bool keeps_blocks() { return largest_kept != 0; }
+
 void forget_common_blocks() {
   for (CommonBlocks& each : common) new (&each) CommonBlocks;
 }

@@ -42,6 +42,9 @@ void give_block(void* memory, std::size_t size);
 /// From here on each block comes from the system and goes back to it; before the first is taken.
 void keep_no_blocks();
 
+/// False: no block that is given back may be used again.
+bool keeps_blocks();
+
 /// In a forked child: others may have held the lock of the common list.
 void forget_common_blocks();
 

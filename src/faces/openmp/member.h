@@ -54,8 +54,19 @@ struct Member {
   Task implicit;
 };
 
-/// The member that the calling thread is. Makes the thread a root if it is new.
-Member& this_member();
+/// The calling thread, which is new, becomes a root.
+Member& make_root();
+
+/// The member that the calling thread is; nullptr if it is new.
+inline Member* known_member() {
+  core::Worker* worker = core::this_worker();
+  return worker != nullptr ? static_cast<Member*>(details(*worker->current).face) : nullptr;
+}
+/// The same; makes the thread a root if it is new.
+inline Member& this_member() {
+  Member* member = known_member();
+  return member != nullptr ? *member : make_root();
+}
 
 inline Icv& icv_of(Member& member) { return member.task->icv; }
 

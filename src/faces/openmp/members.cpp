@@ -123,7 +123,8 @@ void reinstall(core::Worker& worker, core::Unit* below) {
     core::install_home(worker);
 }
 
-void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
+// Whether all of them have come to their end.
+bool run_members(core::Worker& worker, Team& team, core::Share::Run run) {
   core::Unit* below = worker.current;
   core::Stack* stack = nullptr;
   unsigned finished_first = run.first;
@@ -156,6 +157,7 @@ void run_members(core::Worker& worker, Team& team, core::Share::Run run) {
   reinstall(worker, below);
   if (stack != nullptr) worker.stacks.give(stack);
   if (finished != 0) members_done(team, finished_first, finished);
+  return finished == run.count;
 }
 
 // A member on a stack that is not the worker's.
@@ -192,12 +194,15 @@ void take_members(core::Worker& worker, Team& team, bool all) {
     return take_members_on_their_stacks(worker, team, all);
   unsigned most = 1;
   for (;;) {
+    const unsigned long long began = all ? 0 : arch::ticks();
     const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
     const unsigned long long before = arch::ticks();
-    run_members(worker, team, run);
+    const bool finished = run_members(worker, team, run);
+    const unsigned long long taken = arch::ticks() - before;
+    if (!all) worker.restraint.took(before - began, finished ? taken : UINT64_MAX);
     if (!all && core::has_local_work(worker)) return;
-    if (arch::ticks() - before > short_ticks * run.count) {
+    if (taken > short_ticks * run.count) {
       most = 1;
       continue;
     }

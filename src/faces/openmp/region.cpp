@@ -273,7 +273,7 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
     }
     wait_for_members(team);
   } while (team.tasks.used.load(std::memory_order_acquire));
-  if (used_tasks) close_pool(team.tasks);
+  if (used_tasks) close_pool(team);
   core::unpublish(team.share);
 }
 

@@ -26,7 +26,10 @@ T* make_aligned(const char* what) {
   return new (memory) T;
 }
 
-[[gnu::noinline]] Member& make_root(core::Worker& worker) {
+}  // namespace
+
+[[gnu::noinline, gnu::cold]] Member& make_root() {
+  core::Worker& worker = core::worker_here();
   Root* root = make_aligned<Root>("a thread of the program");
   Team& team = root->team;
   team.icv = settings.icv;
@@ -41,14 +44,6 @@ T* make_aligned(const char* what) {
   if (attends_regions) attend_initial_team(team);
   if (core::preemption_settings.kind != core::Preemption::none) core::start_ticking();
   return member;
-}
-
-}  // namespace
-
-Member& this_member() {
-  core::Worker& worker = core::worker_here();
-  void* face = details(*worker.current).face;
-  return face != nullptr ? *static_cast<Member*>(face) : make_root(worker);
 }
 
 WorkerCache& make_cache(core::Worker& worker) {

@@ -1,4 +1,4 @@
-// Explicit tasks: creation, execution, completion, and the waits of the tasking constructs.
+// Explicit tasks: creation, execution and completion.
 //
 // A deferred task goes into the deque of the member that creates it (or the team's priority list);
 // it is run by a member at a scheduling point, or by an idle worker on a seat whose member is done.
@@ -40,46 +40,19 @@
 #include "faces/openmp/ompt/sanitized_program.h"
 #include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/report.h"
+#include "faces/openmp/spare_task.h"
 #include "faces/openmp/task_wait.h"
 
 namespace weft::openmp {
 namespace {
-
-// A wait for what a family counts: until the children of a task are complete, during which only its descendants may
-// run (taskwait), or, at the end of a region, until the descriptors below it are gone.
-template <bool of_descriptors>
-struct FamilyWait {
-  Family& family;
-  const Task* task;  // of taskwait
-  bool over() const { return of_descriptors ? family.no_descriptors() : family.no_children(); }
-  const Task* only_below() const { return of_descriptors ? nullptr : task; }
-  bool arm(TaskWaiter& waiter) {
-    family.arm(waiter, of_descriptors);
-    return true;
-  }
-  void disarm() { family.disarm(); }
-};
-
-// A wait for a counter, inside a task: only descendants of that task may run meanwhile.
-struct CounterWait {
-  TaskCounter& counter;
-  std::uint32_t awaited;
-  const Task* task;
-  bool over() const { return counter.value() == awaited; }
-  const Task* only_below() const { return task; }
-  bool arm(TaskWaiter& waiter) {
-    counter.arm(waiter);
-    return true;
-  }
-  void disarm() { counter.disarm(); }
-};
 
 // ---------------------------------------------------------------- life
 
 constexpr std::uint32_t most_nested = 32;
 constexpr std::uint64_t tasks_kept_waiting = 4;  // by dependences, for each that is plenty
 
-int allowed_priority(int priority) {
+inline int allowed_priority(int priority) {
+  if (priority <= 0) return 0;
   return priority < settings.max_task_priority ? priority : settings.max_task_priority;
 }
 
@@ -91,7 +64,7 @@ Task child_of(Task& parent, const TaskRequest& request) {
               .priority = allowed_priority(request.priority),
               .depth = parent.depth + 1,
               .explicit_ = true,
-              .final_ = request.final_ || parent.final_,
+              .final_ = (request.final_ | parent.final_) != 0,
               .tied = request.tied};
 }
 
@@ -206,16 +179,20 @@ inline void count_created(Member& member, Task& task, std::uint32_t count = 1) {
 // Of tasks that are run one inside of the other, where each is a level deeper, it is enough if some look.
 bool looks_at_stack(const Task& task) { return task.depth % 16 == 0; }
 
+template <void (*call)(void*)>
+inline void call_body(Member& member, Task& task, bool looks) {
+  member.task = &task;
+  task.runner.store(&member, std::memory_order_relaxed);
+  if (looks && core::stack_left() < core::runtime.config.stack_size / 2) [[unlikely]]
+    core::call_on_segment(core::runtime.config.stack_size, call, &task);
+  else
+    call(&task);
+}
+
 template <void (*call)(void*) = call_task>
 inline void run_body(Member& member, Task& task, bool looks = true) {
   Task* before = member.task;
-  member.task = &task;
-  task.runner.store(&member, std::memory_order_relaxed);
-  const std::size_t wanted = core::runtime.config.stack_size;
-  if (looks && core::stack_left() < wanted / 2) [[unlikely]]
-    core::call_on_segment(wanted, call, &task);
-  else
-    call(&task);
+  call_body<call>(member, task, looks);
   go_back_to(member, before);
 }
 
@@ -334,15 +311,20 @@ void end_uncounted(Member& member, Task& task) {
 inline void end_at_once(Member& member, Task& task) {
   if (task.children_table != nullptr) [[unlikely]]
     free_table(task);
-  if (task.family.no_descriptors()) [[likely]]
-    return free_task(task);
+  if (task.family.no_descriptors()) [[likely]] {
+    if (!keep_as_spare(member, task)) free_task(task);
+    return;
+  }
   task.parent->family.add_descriptor();
   end_uncounted(member, task);
 }
 
 [[gnu::noinline]] void run_at_once(Member& member, Task& task) {
   count_task();
-  if (!is_discarded(member, task)) run_body(member, task, looks_at_stack(task));
+  if (!is_discarded(member, task)) [[likely]] {
+    call_body<call_task>(member, task, looks_at_stack(task));
+    member.task = task.parent;  // who created it; not on the stack (make_task), so it has not moved
+  }
   end_at_once(member, task);
   if (member.team->level == 0) run_those_put_off(member);
 }
@@ -354,7 +336,7 @@ bool must_run_at_once(const Member& member, const Task& task) {
 // The descriptor that `init` returns, with request.size bytes behind it.
 template <class Init>
 [[gnu::always_inline]] inline Task& make_by(const TaskRequest& request, Init init) {
-  std::size_t offset = base::round_up(sizeof(Task), usual_alignment);
+  std::size_t offset = task_data_offset;
   void* memory = nullptr;
   std::size_t size = 0;
   if (request.alignment <= usual_alignment) [[likely]] {
@@ -502,12 +484,6 @@ void create_watched(Member& member, const TaskRequest& request, void (*prepare)(
 
 }  // namespace
 
-void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaited) {
-  if (counter.value() == awaited) return;
-  CounterWait wait{counter, awaited, member.task};
-  wait_for(member, wait);
-}
-
 void complete_task(Member& member, Task& task) {
   ompt::Record* record = ompt::record_of(task);
   finish(*member.team, nullptr, task, true);
@@ -567,6 +543,16 @@ void run_task(Member& member, Task& task) {
 
 Task& allocate_task(Member& member, const TaskRequest& request) { return make_task(member, request); }
 
+Task& allocate_usual_task(Member& member, void (*function)(void*), std::size_t size, bool is_final, bool tied) {
+  return make_task(member, TaskRequest{.function = function,
+                                       .data = nullptr,
+                                       .copy = nullptr,
+                                       .size = size,
+                                       .alignment = usual_alignment,
+                                       .final_ = is_final,
+                                       .tied = tied});
+}
+
 Task& allocate_beside(const Task& task, const TaskRequest& request) {
   return make_by(request, [&] {
     return Task{.icv = task.icv,
@@ -595,10 +581,6 @@ void pay_for_tasks(Member& member, std::uint32_t count) {
   if (task.group != nullptr) task.group->count.drop(pool, 0, count);
   tell(pool, &member, *task.parent, count * (Family::child + Family::descriptor));
   count_completed(member, count);
-}
-
-bool has_plenty(const Member& member) {
-  return member.seat != nullptr && member.seat->deque.size() >= settings.plenty_of_tasks * member.team->size;
 }
 
 void set_priority(Task& task, int priority) { task.priority = allowed_priority(priority); }
@@ -657,6 +639,19 @@ void submit_task(Member& member, Task& task, const DependenceList* depend, bool 
   submit(member, task, depend, deferrable);
 }
 
+namespace {
+
+[[gnu::noinline]] void submit_deferred(Member& member, Task& task) { submit_counted(member, task, nullptr, true); }
+
+}  // namespace
+
+void submit_usual_task(Member& member, Task& task) {
+  if (task.event == nullptr && has_plenty(member) && task.depth <= most_nested)
+    run_at_once(member, task);
+  else
+    submit_deferred(member, task);
+}
+
 void submit_watched_task(Member& member, Task& task, std::size_t data_size, const DependenceList* depend,
                          bool deferrable) {
   deferrable = deferrable && !ompt::runs_at_once(member, task.event);
@@ -669,59 +664,6 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
     place_attended(member, request, prepare, context);
   else
     place(member, request, prepare, context);
-}
-
-void wait_for_children(Member& member) {
-  Family& family = member.task->family;
-  if (family.no_children()) return;
-  FamilyWait<false> gone{family, member.task};
-  wait_for(member, gone);
-}
-
-void wait_for_dependences(Member& member, const DependenceList& depend, bool waits) {
-  if (!member.team->tasks.used.load(std::memory_order_acquire) && !ompt::watched) return;
-  TaskRequest nothing{[](void*) {}, nullptr, nullptr, 0, 1};
-  nothing.depend = &depend;
-  nothing.deferrable = !waits;
-  nothing.is_taskwait = true;
-  create_task(member, nothing);
-}
-
-void yield_task(Member& member) {
-  if (member.team->tasks.used.load(std::memory_order_acquire)) {
-    TaskSearch search = begin_search(member, member.task);
-    if (Task* task = find_task(member, member.task, search); task != nullptr) {
-      run_found(member, *task, search);
-      return;
-    }
-  }
-  core::yield();
-}
-
-Taskgroup& begin_taskgroup(Member& member) {
-  void* memory = std::malloc(sizeof(Taskgroup));
-  if (memory == nullptr) base::panic("no memory for a taskgroup");
-  auto group = new (memory) Taskgroup;
-  group->outer = member.task->group;
-  if (group->outer != nullptr) group->reductions = group->outer->reductions;
-  member.task->group = group;
-  return *group;
-}
-
-void end_taskgroup(Member& member) {
-  Taskgroup* group = member.task->group;
-  if (group == nullptr) return;
-  wait_for_counter(member, group->count, 0);
-  member.task->group = group->outer;
-  std::free(group);
-}
-
-void end_implicit_task(Member& member) {
-  if (!member.implicit.family.no_descriptors()) {
-    FamilyWait<true> gone{member.implicit.family, nullptr};
-    wait_for(member, gone);
-  }
-  if (member.implicit.children_table != nullptr) free_table(member.implicit);
 }
 
 }  // namespace weft::openmp

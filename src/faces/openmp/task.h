@@ -15,6 +15,7 @@ struct Dependences;
 struct DependenceTable;
 struct Event;
 struct ReductionSet;
+struct Task;
 struct TaskPool;
 struct TaskWaiter;
 struct Team;
@@ -65,6 +66,14 @@ class Family {
  public:
   static constexpr std::uint64_t child = 1;
   static constexpr std::uint64_t descriptor = std::uint64_t{1} << 32U;
+
+  Family() {}  // NOLINT: what is not set here costs nothing
+
+  /// Of a task in the place of one that has ended, and that nobody refers to.
+  void start_anew() {
+    children_ = descriptors_ = 0;
+    elsewhere_.store(0, std::memory_order_relaxed);
+  }
 
   // The task's runner only.
   void add_child(std::uint32_t count = 1) {
@@ -137,24 +146,30 @@ struct Taskgroup {
   bool of_worksharing = false;         // made for the reductions of a worksharing construct
 };
 
+/// Where a task stands in the list of its priority (task_pool.h), or of spare ones. Set when it comes there.
+struct TaskListing {
+  Task* next;
+  Task* previous;
+  std::uint64_t number;
+  TaskListing() {}  // NOLINT: costs nothing
+};
+
 struct Task {
   Icv icv;
-  Task* parent = nullptr;                     // nullptr for an implicit task
-  Taskgroup* group = nullptr;                 // innermost taskgroup it belongs to
+  Task* parent = nullptr;      // nullptr for an implicit task
+  Taskgroup* group = nullptr;  // innermost taskgroup it belongs to
+  void (*function)(void*) = nullptr;
+  void* data = nullptr;
+  const void* key = this;  // what nestable locks know it by
+  // What a new task has none of stands side by side, so that a few instructions say so.
+  std::atomic<Member*> runner{nullptr};       // who runs its body; nullptr: nobody yet, or nobody in particular
   Dependences* dependences = nullptr;         // its own, as a successor and predecessor
   Event* event = nullptr;                     // of the detach clause: complete only when that is fulfilled too
   DependenceTable* children_table = nullptr;  // of its children's addresses
-  void (*function)(void*) = nullptr;
-  void* data = nullptr;
-  Task* next = nullptr;                  // in the list of its priority (task_pool.h)
-  Task* previous = nullptr;              // likewise
-  std::uint64_t listed = 0;              // the number that it has there
-  Task* moved_to = nullptr;              // of one on a stack: its descriptor now
-  const void* key = this;                // what nestable locks know it by
-  std::atomic<Member*> runner{nullptr};  // who runs its body; nullptr: nobody yet, or nobody in particular
+  Task* moved_to = nullptr;                   // of one on a stack: its descriptor now
   /// An explicit task's descriptor is freed when the task is complete and those of its children are gone; an implicit
   /// one is part of its member, which waits for that.
-  Family family{};
+  Family family = {};
   int priority = 0;
   std::uint32_t depth = 0;  // explicit tasks above it
   std::uint32_t size = 0;   // of the block that it begins; 0: its memory was asked for by itself
@@ -163,6 +178,7 @@ struct Task {
   bool tied = true;
   bool on_stack = false;  // and may have to move before it has children that outlive it
   bool must_run = false;  // even if cancelled: its data has been constructed, and its function destroys that
+  TaskListing listing = {};
   TaskNotes notes = {};
 };
 
@@ -192,6 +208,9 @@ void create_task(Member& member, const TaskRequest& request, void (*prepare)(voi
 /// not looked at by the first, and only the last two by the second.
 Task& allocate_task(Member& member, const TaskRequest& request);
 void submit_task(Member& member, Task& task, const DependenceList* depend, bool deferrable);
+/// Both for a task of the usual kind: without dependences, priority or event, and deferrable.
+Task& allocate_usual_task(Member& member, void (*function)(void*), std::size_t size, bool is_final, bool tied);
+void submit_usual_task(Member& member, Task& task);
 /// The second where a tool is told of it (ompt/watched.h): the data's size besides.
 void submit_watched_task(Member& member, Task& task, std::size_t data_size, const DependenceList* depend,
                          bool deferrable);
@@ -212,9 +231,6 @@ Task& allocate_beside(const Task& task, const TaskRequest& request);
 void submit_for_tasks(Member& member, Task& task, std::uint32_t count);
 /// The current task is about to end, and has run `count` tasks that it stands for, besides the one as which it ends.
 void pay_for_tasks(Member& member, std::uint32_t count);
-/// Whether the member's deque holds so many tasks already that those who look for some find them for a while.
-bool has_plenty(const Member& member);
-
 /// The task, which somebody else than its member found to be complete: an event was fulfilled. The caller holds the
 /// team open (team.h).
 void complete_from_elsewhere(Team& team, Task& task);

@@ -5,6 +5,8 @@
 
 #include "base/panic.h"
 #include "core/scheduler.h"
+#include "faces/openmp/blocks.h"
+#include "faces/openmp/settings.h"
 #include "faces/openmp/task_waiters.h"
 #include "faces/openmp/team.h"
 
@@ -49,15 +51,15 @@ PriorityClass& class_of(TaskPool& pool, const Task& task) {
 std::uint64_t put_by_priority(TaskPool& pool, Task& task) {
   core::SpinGuard guard(pool.priority_lock);
   PriorityClass& own = class_of(pool, task);
-  task.listed = pool.listed.load(std::memory_order_relaxed) + 1;
-  task.next = nullptr;
-  task.previous = own.last;
-  (own.last != nullptr ? own.last->next : own.first) = &task;
+  task.listing.number = pool.listed.load(std::memory_order_relaxed) + 1;
+  task.listing.next = nullptr;
+  task.listing.previous = own.last;
+  (own.last != nullptr ? own.last->listing.next : own.first) = &task;
   own.last = &task;
   pool.prioritised.fetch_add(1, std::memory_order_relaxed);
   if (task.priority > 0) pool.urgent.fetch_add(1, std::memory_order_relaxed);
-  pool.listed.store(task.listed, std::memory_order_release);
-  return task.listed;
+  pool.listed.store(task.listing.number, std::memory_order_release);
+  return task.listing.number;
 }
 
 // The oldest that may be run among those with a number from `first` on.
@@ -66,12 +68,14 @@ Task* take_from_class(PriorityClass& own, const Task* only_below, std::uint64_t 
   Task* found = own.first;
   if (first != 0) {
     found = nullptr;
-    for (Task* task = own.last; task != nullptr && task->listed >= first; task = task->previous) found = task;
+    for (Task* task = own.last; task != nullptr && task->listing.number >= first; task = task->listing.previous)
+      found = task;
   }
-  while (found != nullptr && !may_run(found, only_below)) found = found->next;
+  while (found != nullptr && !may_run(found, only_below)) found = found->listing.next;
   if (found == nullptr) return nullptr;
-  (found->previous != nullptr ? found->previous->next : own.first) = found->next;
-  (found->next != nullptr ? found->next->previous : own.last) = found->previous;
+  const TaskListing& at = found->listing;
+  (at.previous != nullptr ? at.previous->listing.next : own.first) = at.next;
+  (at.next != nullptr ? at.next->listing.previous : own.last) = at.previous;
   return found;
 }
 
@@ -123,20 +127,27 @@ void open_pool(Team& team) {
   if (team.level != 0 && team.share.published_by == nullptr) core::publish(*core::this_worker(), team.share);
 }
 
-void close_pool(TaskPool& pool) {
+void close_pool(Team& team) {
+  TaskPool& pool = team.tasks;
   for_each_seat(pool, [](TaskSeat& seat) {
+    seat.told = 0;
     seat.created.store(0, std::memory_order_relaxed);
     seat.completed.store(0, std::memory_order_relaxed);
     return true;
   });
   pool.completed_elsewhere.store(0, std::memory_order_relaxed);
   pool.members.store(0, std::memory_order_relaxed);
+  team.arrived.store(0, std::memory_order_relaxed);
 }
 
 void free_pool(TaskPool& pool) {
   for (unsigned index = 0; index < pool.seats.capacity(); ++index) {
     TaskSeat* seat = pool.seats.items()[index].load(std::memory_order_relaxed);
     if (seat == nullptr) continue;
+    while (Task* task = seat->spare) {
+      seat->spare = task->listing.next;
+      give_block(task, task->size);
+    }
     seat->~TaskSeat();
     std::free(seat);
   }
@@ -154,8 +165,10 @@ TaskSeat& make_seat(Member& member) {
     void* memory = nullptr;
     if (posix_memalign(&memory, base::cache_line, sizeof(TaskSeat)) != 0) no_memory();
     seat = new (memory) TaskSeat;
+    seat->keeps_spare = keeps_blocks();
     entry.store(seat, std::memory_order_release);  // one member has this number at a time
   }
+  seat->plenty = settings.plenty_of_tasks * member.team->size;
   member.seat = seat;
   return *seat;
 }
@@ -215,7 +228,7 @@ void enqueue_for_all(Team& team, Task& task) {
 void count_completed_elsewhere(Team& team, bool made_ready) {
   wake_all_if(team.tasks, [&team, made_ready] {
     team.tasks.completed_elsewhere.fetch_add(1, std::memory_order_acq_rel);
-    return made_ready || quiescent(team);
+    return tell_barrier_of_completion(team) || made_ready || quiescent(team);
   });
 }
 

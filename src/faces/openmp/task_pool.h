@@ -35,7 +35,11 @@ struct TaskSearch {
 
 struct TaskSeat {
   core::Deque<Task> deque;
-  TaskSearch around;  // the wait in which the member's task runs
+  TaskSearch around;       // the wait in which the member's task runs
+  std::uint64_t told = 0;  // of `created` less `completed`: what Team::arrived has been told of
+  Task* spare = nullptr;   // spare_task.h
+  bool keeps_spare;
+  std::size_t plenty;  // so many tasks in the deque that those who look for some find them for a while
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
   std::atomic<std::uint64_t> offered{0};  // tasks put into the deque
@@ -79,11 +83,17 @@ struct TaskPool {
 TaskSeat& make_seat(Member& member);
 inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *member.seat : make_seat(member); }
 
+/// Whether the member's deque holds as many tasks as it shall.
+inline bool has_plenty(const Member& member) {
+  const TaskSeat* seat = member.seat;
+  return seat != nullptr && seat->deque.size() >= seat->plenty;
+}
+
 /// The region is about to use tasks: makes seats, and holds the team open.
 void open_pool(Team& team);
 
 /// The region is over: the counts start again from 0, for a next region of another size.
-void close_pool(TaskPool& pool);
+void close_pool(Team& team);
 
 /// Frees what the pool owns; nobody uses it any more.
 void free_pool(TaskPool& pool);

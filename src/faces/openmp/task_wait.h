@@ -35,12 +35,14 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
 bool keep_looking(const Team& team, unsigned round);
 
 /// Condition: over(), only_below() (tasks that may run meanwhile, see TaskWaiter), arm(waiter); where there is
-/// something to be taken back, disarm(), and where the member itself may do what ends the wait, try_to_end(), called
-/// when it has found nothing to run. arm() and disarm() are called under the pool's lock. Who ends the wait shall find
-/// the waiter armed; or the waiter, once it has armed, shall find the wait over, or arm() say false.
+/// something to be taken back, disarm(); and where others are to know whether the member waits or runs tasks,
+/// runs_task(), called with a task in hand, and finds_no_task(), which says whether that changes anything. arm() and
+/// disarm() are called under the pool's lock. Who ends the wait shall find the waiter armed; or the waiter, once it has
+/// armed, shall find the wait over, or arm() say false.
 template <class Condition>
 void wait_for(Member& member, Condition& condition) {
   constexpr bool disarms = requires { condition.disarm(); };
+  constexpr bool tells = requires { condition.runs_task(); };
   Team& team = *member.team;
   TaskPool& pool = team.tasks;
   unsigned round = 0;
@@ -51,13 +53,14 @@ void wait_for(Member& member, Condition& condition) {
     const std::uint64_t elsewhere = pool.completed_elsewhere.load(std::memory_order_acquire);
     if (pool.used.load(std::memory_order_acquire)) {
       if (Task* task = find_task(member, condition.only_below(), search); task != nullptr) {
+        if constexpr (tells) condition.runs_task();
         run_found(member, *task, search);
         round = 0;
         last_look = false;
         continue;
       }
-      if constexpr (requires { condition.try_to_end(); })
-        if (condition.try_to_end()) continue;
+      if constexpr (tells)
+        if (condition.finds_no_task()) continue;
     }
     if (!last_look && keep_looking(team, round++)) continue;
     const bool bound = condition.only_below() != nullptr;

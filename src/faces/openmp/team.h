@@ -91,14 +91,14 @@ struct Team {
   std::atomic<unsigned> vacant_words{0};
   Reductions reductions;
 
-  alignas(base::cache_line) std::atomic<std::uint32_t> arrived{0};
-  std::atomic<std::uint32_t> singles{0};                          // single regions that somebody has begun
-  alignas(base::cache_line) std::atomic<std::uint32_t> round{0};  // of the barrier
-  TaskWaiter* end_waiter = nullptr;                               // the master, at the region's end
-  void* copied = nullptr;                                         // copyprivate
-  std::atomic<bool> cancelled{false};                             // the region (cancel.h)
-  std::atomic<bool> worksharing_cancelled{false};                 // the worksharing region that its members are in
-  ReductionSet* left_reductions = nullptr;                        // to be freed with the region; tasks.lock
+  alignas(base::cache_line) std::atomic<std::uint64_t> arrived{0};  // see Arrival
+  std::atomic<std::uint32_t> singles{0};                            // single regions that somebody has begun
+  alignas(base::cache_line) std::atomic<std::uint32_t> round{0};    // of the barrier
+  TaskWaiter* end_waiter = nullptr;                                 // the master, at the region's end
+  void* copied = nullptr;                                           // copyprivate
+  std::atomic<bool> cancelled{false};                               // the region (cancel.h)
+  std::atomic<bool> worksharing_cancelled{false};                   // the worksharing region that its members are in
+  ReductionSet* left_reductions = nullptr;                          // to be freed with the region; tasks.lock
   TaskPool tasks;
   WorkshareRing workshares;
 };
@@ -112,6 +112,17 @@ struct Pending {
   static constexpr std::uint64_t member = std::uint64_t{1} << 32U;
   static constexpr std::uint64_t holders(std::uint64_t word) { return word & (tasks_in_use - 1); }
   static constexpr std::uint64_t members(std::uint64_t word) { return word >> 32U; }
+};
+
+/// The word Team::arrived, of the barrier (team_barrier.cpp): members that have arrived, and tasks that those have
+/// created and nobody of them has completed.
+struct Arrival {
+  static constexpr std::uint64_t member = 1;
+  static constexpr std::uint64_t somebody_sleeps = std::uint64_t{1} << 31U;
+  static constexpr std::uint64_t task = std::uint64_t{1} << 32U;
+  static constexpr std::uint64_t members(std::uint64_t word) { return word & (somebody_sleeps - 1); }
+  /// All of `size` are there, and no task is left.
+  static constexpr bool completes(std::uint64_t word, unsigned size) { return (word & ~somebody_sleeps) == size; }
 };
 
 /// Opens a region of `size` members; the calling thread becomes member 0 of it.
@@ -140,6 +151,9 @@ void close_initial_team();
 unsigned resolve_size(Member& member, unsigned requested, unsigned useful);
 
 void team_barrier(Member& member);
+/// A task was completed by one who is no member. True: that was the last that the barrier has waited for, and those who
+/// sleep there are to be woken. With the lock of the team's tasks held.
+bool tell_barrier_of_completion(Team& team);
 
 /// For one who is no member: as long as a task of the team is pending, holds it open until let_close(). False: the team
 /// has no tasks (any more).

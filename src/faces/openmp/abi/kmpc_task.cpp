@@ -13,6 +13,7 @@
 #include "faces/openmp/ompt/sync.h"
 #include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/settings.h"
+#include "faces/openmp/spare_task.h"
 #include "faces/openmp/team.h"
 #include "faces/openmp/thread_number.h"
 
@@ -43,8 +44,8 @@ void end_llvm_task(LlvmTask* task) {
 // Tasks with destructors come here even if they are cancelled.
 void run_llvm_task(void* data) {
   LlvmTask* task = llvm_task_in(data);
-  const Member& member = this_member();
-  if (!settings.cancellation || !is_cancelled(*member.team, *preamble_of(task).task)) run_parts(task);
+  if (!settings.cancellation || !is_cancelled(*this_member().team, *preamble_of(task).task)) [[likely]]
+    run_parts(task);
   end_llvm_task(task);
 }
 
@@ -114,38 +115,39 @@ std::size_t list_bytes(std::int32_t count, std::int32_t more) {
   submit_watched_task(member, *preamble.task, preamble.size + preamble.shared_size, depend, deferrable);
 }
 
-[[gnu::always_inline]] inline void submit_here(Member& member, LlvmTask* task, const DependenceList* depend,
-                                               bool deferrable) {
-  const TaskPreamble& preamble = preamble_of(task);
-  if ((preamble.flags & llvm_has_priority) != 0) set_priority(*preamble.task, task->priority);
-  if (ompt::watched) [[unlikely]]
-    return submit_watched(member, preamble, depend, deferrable);
-  submit_task(member, *preamble.task, depend, deferrable && !member.task->final_);
-}
-
 // Without dependences.
 [[gnu::noinline, gnu::cold]] void submit_in_call(ompt::Caller caller, LlvmTask* task) {
   const ompt::Call call(caller);
   submit_llvm_task(call.here.member, task, nullptr, true);
 }
 
-}  // namespace
+constexpr std::size_t own_size(std::size_t size) { return base::round_up(size, alignof(void*)); }
 
-LlvmTask* allocate_llvm_task(Member& member, std::int32_t flags, std::size_t size, std::size_t shared_size,
-                             TaskRoutine routine) {
-  const std::size_t own = base::round_up(size, alignof(void*));
-  TaskRequest request{run_llvm_task, nullptr, nullptr, sizeof(TaskPreamble) + task_alignment + own + shared_size, 16};
-  request.final_ = (flags & llvm_final) != 0;
-  request.tied = (flags & llvm_tied) != 0;
-  if ((flags & llvm_proxy) != 0) request.event = make_event(member);
-  Task& task = allocate_task(member, request);
-  task.must_run = (flags & llvm_has_destroy) != 0;
+// Behind the descriptor of a task with so much of its own.
+constexpr std::size_t data_size(std::size_t own, std::size_t shared_size) {
+  return sizeof(TaskPreamble) + task_alignment + own + shared_size;
+}
+
+[[gnu::always_inline]] inline LlvmTask* prepare(Task& task, std::int32_t flags, std::size_t own,
+                                                std::size_t shared_size, TaskRoutine routine) {
   LlvmTask* made = llvm_task_in(task.data);
   new (&preamble_of(made)) TaskPreamble{&task, own, shared_size, flags};
   made->shared = shared_size != 0 ? reinterpret_cast<char*>(made) + own : nullptr;
   made->routine = routine;
   made->part = 0;
   return made;
+}
+
+}  // namespace
+
+LlvmTask* allocate_llvm_task(Member& member, std::int32_t flags, std::size_t size, std::size_t shared_size,
+                             TaskRoutine routine) {
+  const std::size_t own = own_size(size);
+  Task& task = allocate_usual_task(member, run_llvm_task, data_size(own, shared_size), (flags & llvm_final) != 0,
+                                   (flags & llvm_tied) != 0);
+  if ((flags & llvm_proxy) != 0) attach_event(task, make_event(member));
+  task.must_run = (flags & llvm_has_destroy) != 0;
+  return prepare(task, flags, own, shared_size, routine);
 }
 
 LlvmTask* duplicate_llvm_task(Member& member, LlvmTask* task) {
@@ -183,16 +185,36 @@ void delete_llvm_task(LlvmTask* task) {
 }
 
 void submit_llvm_task(Member& member, LlvmTask* task, const DependenceList* depend, bool deferrable) {
-  submit_here(member, task, depend, deferrable);
+  const TaskPreamble& preamble = preamble_of(task);
+  if ((preamble.flags & llvm_has_priority) != 0) set_priority(*preamble.task, task->priority);
+  if (ompt::watched) [[unlikely]]
+    return submit_watched(member, preamble, depend, deferrable);
+  submit_task(member, *preamble.task, depend, deferrable && !member.task->final_);
 }
 
 }  // namespace weft::openmp
 
 using namespace weft::openmp;
 
+namespace {
+
+[[gnu::noinline]] LlvmTask* allocate_new(std::int32_t flags, std::size_t size, std::size_t shared_size,
+                                         TaskRoutine routine) {
+  return allocate_llvm_task(this_member(), flags, size, shared_size, routine);
+}
+
+}  // namespace
+
 WEFT_EXPORT LlvmTask* __kmpc_omp_task_alloc(Ident*, Gtid, std::int32_t flags, std::size_t size, std::size_t shared_size,
                                             TaskRoutine routine) {
-  return allocate_llvm_task(this_member(), flags, size, shared_size, routine);
+  Member* member = known_member();
+  if (member == nullptr || (flags & (llvm_proxy | llvm_has_destroy)) != 0) [[unlikely]]
+    return allocate_new(flags, size, shared_size, routine);
+  const std::size_t own = own_size(size);
+  Task* task = take_spare_task(*member, run_llvm_task, data_size(own, shared_size), (flags & llvm_final) != 0,
+                               (flags & llvm_tied) != 0);
+  if (task == nullptr) return allocate_new(flags, size, shared_size, routine);
+  return prepare(*task, flags, own, shared_size, routine);
 }
 // For a target construct with nowait: on the host, a task like others.
 WEFT_EXPORT LlvmTask* __kmpc_omp_target_task_alloc(Ident*, Gtid, std::int32_t flags, std::size_t size,
@@ -202,12 +224,19 @@ WEFT_EXPORT LlvmTask* __kmpc_omp_target_task_alloc(Ident*, Gtid, std::int32_t fl
 
 WEFT_EXPORT std::int32_t __kmpc_omp_task(Ident*, Gtid, LlvmTask* task) {
   TaskPreamble& preamble = preamble_of(task);
-  if (preamble.begun)
+  if (preamble.begun) {
     preamble.goes_on = true;
-  else if (ompt::watched) [[unlikely]]
+    return 0;
+  }
+  if (ompt::watched) [[unlikely]] {
     submit_in_call(WEFT_CALLER, task);
+    return 0;
+  }
+  Member& member = this_member();
+  if ((preamble.flags & llvm_has_priority) != 0 || member.task->final_) [[unlikely]]
+    submit_llvm_task(member, task, nullptr, true);
   else
-    submit_here(this_member(), task, nullptr, true);
+    submit_usual_task(member, *preamble.task);
   return 0;
 }
 WEFT_EXPORT std::int32_t __kmpc_omp_task_parts(Ident* place, Gtid thread, LlvmTask* task) {

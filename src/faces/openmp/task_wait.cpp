@@ -1,0 +1,104 @@
+// The waits of the tasking constructs: taskwait, taskgroup and taskyield, and what an implicit task waits for at its end.
+#include "faces/openmp/task_wait.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/panic.h"
+#include "faces/openmp/dependence.h"
+#include "faces/openmp/ompt/watched.h"
+
+namespace weft::openmp {
+namespace {
+
+// A wait for what a family counts: until the children of a task are complete, during which only its descendants may
+// run (taskwait), or, at the end of a region, until the descriptors below it are gone.
+template <bool of_descriptors>
+struct FamilyWait {
+  Family& family;
+  const Task* task;  // of taskwait
+  bool over() const { return of_descriptors ? family.no_descriptors() : family.no_children(); }
+  const Task* only_below() const { return of_descriptors ? nullptr : task; }
+  bool arm(TaskWaiter& waiter) {
+    family.arm(waiter, of_descriptors);
+    return true;
+  }
+  void disarm() { family.disarm(); }
+};
+
+// A wait for a counter, inside a task: only descendants of that task may run meanwhile.
+struct CounterWait {
+  TaskCounter& counter;
+  std::uint32_t awaited;
+  const Task* task;
+  bool over() const { return counter.value() == awaited; }
+  const Task* only_below() const { return task; }
+  bool arm(TaskWaiter& waiter) {
+    counter.arm(waiter);
+    return true;
+  }
+  void disarm() { counter.disarm(); }
+};
+
+}  // namespace
+
+void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaited) {
+  if (counter.value() == awaited) return;
+  CounterWait wait{counter, awaited, member.task};
+  wait_for(member, wait);
+}
+
+void wait_for_children(Member& member) {
+  Family& family = member.task->family;
+  if (family.no_children()) return;
+  FamilyWait<false> gone{family, member.task};
+  wait_for(member, gone);
+}
+
+void wait_for_dependences(Member& member, const DependenceList& depend, bool waits) {
+  if (!member.team->tasks.used.load(std::memory_order_acquire) && !ompt::watched) return;
+  TaskRequest nothing{[](void*) {}, nullptr, nullptr, 0, 1};
+  nothing.depend = &depend;
+  nothing.deferrable = !waits;
+  nothing.is_taskwait = true;
+  create_task(member, nothing);
+}
+
+void yield_task(Member& member) {
+  if (member.team->tasks.used.load(std::memory_order_acquire)) {
+    TaskSearch search = begin_search(member, member.task);
+    if (Task* task = find_task(member, member.task, search); task != nullptr) {
+      run_found(member, *task, search);
+      return;
+    }
+  }
+  core::yield();
+}
+
+Taskgroup& begin_taskgroup(Member& member) {
+  void* memory = std::malloc(sizeof(Taskgroup));
+  if (memory == nullptr) base::panic("no memory for a taskgroup");
+  auto group = new (memory) Taskgroup;
+  group->outer = member.task->group;
+  if (group->outer != nullptr) group->reductions = group->outer->reductions;
+  member.task->group = group;
+  return *group;
+}
+
+void end_taskgroup(Member& member) {
+  Taskgroup* group = member.task->group;
+  if (group == nullptr) return;
+  wait_for_counter(member, group->count, 0);
+  member.task->group = group->outer;
+  std::free(group);
+}
+
+void end_implicit_task(Member& member) {
+  if (!member.implicit.family.no_descriptors()) {
+    FamilyWait<true> gone{member.implicit.family, nullptr};
+    wait_for(member, gone);
+  }
+  if (member.implicit.children_table != nullptr) free_table(member.implicit);
+}
+
+}  // namespace weft::openmp
