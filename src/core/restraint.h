@@ -32,8 +32,12 @@ class Restraint {
 
   bool on() const { return in_vain_ == enough; }
 
-  /// Whether the worker may take from the share that it has found.
-  bool allows(const Share& share) const { return !on() || share.left() == 0 || stays_open(share); }
+  /// Whether the worker may take from the share that it has found. `wait` lets a number of ticks pass.
+  template <class Wait>
+  bool allows(const Share& share, Wait wait) const {
+    return !on() || share.left() == 0 || stays_open(share, wait);
+  }
+  bool allows(const Share& share) const { return allows(share, spin); }
 
  private:
   static constexpr unsigned ways = 4;  // that the opener has to wait for
@@ -43,10 +47,15 @@ class Restraint {
 
   std::uint64_t moment() const { return ways * way_; }
 
-  bool stays_open(const Share& share) const {
-    const std::uint64_t opening = share.opening();
+  static void spin(std::uint64_t ticks) {
     const std::uint64_t began = arch::ticks();
-    while (arch::ticks() - began < moment()) arch::relax();
+    while (arch::ticks() - began < ticks) arch::relax();
+  }
+
+  template <class Wait>
+  bool stays_open(const Share& share, Wait wait) const {
+    const std::uint64_t opening = share.opening();
+    wait(moment());
     return share.opening() == opening && share.has_work();
   }
 

@@ -1,5 +1,6 @@
 #include "core/stack.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -44,10 +45,10 @@ void release(Stack* stack) {
 }  // namespace
 
 struct StackCache::Depot {
-  static constexpr unsigned most = 64;  // full magazines; beyond that, memory goes back to the system
+  static constexpr unsigned most = 64 * Magazine::most;  // stacks; beyond that, memory goes back to the system
   Spinlock lock;
   std::atomic<Magazine*> full{nullptr};
-  unsigned full_count = 0;
+  unsigned stacks = 0;
   Magazine* empty = nullptr;
 };
 
@@ -76,7 +77,7 @@ void StackCache::release_depots() {
       SpinGuard guard(depot.lock);
       full = depot.full.load(std::memory_order_relaxed);
       depot.full.store(nullptr, std::memory_order_relaxed);
-      depot.full_count = 0;
+      depot.stacks = 0;
     }
     while (full != nullptr) {
       Magazine* next = full->next;
@@ -127,7 +128,7 @@ bool StackCache::reload(Shelf& shelf, unsigned size_class) {
   Magazine* full = depot.full.load(std::memory_order_relaxed);
   if (full == nullptr) return false;
   depot.full.store(full->next, std::memory_order_relaxed);
-  --depot.full_count;
+  depot.stacks -= full->count;
   if (shelf.other != nullptr) {
     shelf.other->next = depot.empty;
     depot.empty = shelf.other;
@@ -137,9 +138,16 @@ bool StackCache::reload(Shelf& shelf, unsigned size_class) {
   return true;
 }
 
+unsigned StackCache::room_now() {
+  constexpr unsigned for_all = 1024;
+  constexpr unsigned least = 8;
+  const unsigned workers = std::max({1U, runtime.workers, runtime.slots.load(std::memory_order_relaxed)});
+  return std::clamp(for_all / workers, least, Magazine::most);
+}
+
 // Loads a magazine that is not full. False: there are enough stacks, or there is no memory.
 bool StackCache::unload(Shelf& shelf, unsigned size_class) {
-  if (shelf.other != nullptr && shelf.other->count != Magazine::most) {
+  if (shelf.other != nullptr && shelf.other->count != shelf.other->room) {
     std::swap(shelf.loaded, shelf.other);
     return true;
   }
@@ -148,10 +156,10 @@ bool StackCache::unload(Shelf& shelf, unsigned size_class) {
   {
     SpinGuard guard(depot.lock);
     if (shelf.other != nullptr) {
-      if (depot.full_count == Depot::most) return false;
+      if (depot.stacks >= Depot::most) return false;
       shelf.other->next = depot.full.load(std::memory_order_relaxed);
       depot.full.store(shelf.other, std::memory_order_relaxed);
-      ++depot.full_count;
+      depot.stacks += shelf.other->count;
     }
     empty = depot.empty;
     if (empty != nullptr) depot.empty = empty->next;
@@ -167,6 +175,7 @@ bool StackCache::unload(Shelf& shelf, unsigned size_class) {
     empty = new (memory) Magazine;
   }
   empty->count = 0;
+  empty->room = room_now();
   shelf.loaded = empty;
   return true;
 }

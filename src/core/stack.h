@@ -6,7 +6,8 @@
 //
 // Free stacks are kept by size (powers of two), each worker's in two magazines, arrays of addresses, which are
 // exchanged for full or empty ones from a depot that all share (J. Bonwick and J. Adams, "Magazines and Vmem", USENIX
-// 2001). So a free stack's own memory is not touched, and the depot's lock is taken once per many stacks.
+// 2001). So a free stack's own memory is not touched, and the depot's lock is taken once per many stacks. The more
+// workers there are, the less has room in a magazine: else 64 of them would keep 16,000 stacks.
 #pragma once
 
 #include <bit>
@@ -57,7 +58,7 @@ class StackCache {
   }
   void give(Stack* stack) {
     Magazine* loaded = shelves_[stack->size_class].loaded;
-    if (loaded != nullptr && loaded->count != Magazine::most) [[likely]]
+    if (loaded != nullptr && loaded->count != loaded->room) [[likely]]
       loaded->stacks[loaded->count++] = stack;
     else
       give_elsewhere(stack);
@@ -79,6 +80,7 @@ class StackCache {
     static constexpr unsigned most = 126;  // 1 KiB with the rest
     Magazine* next;                        // in the depot
     unsigned count = 0;
+    unsigned room = most;
     Stack* stacks[most];
   };
   struct Shelf {
@@ -92,6 +94,7 @@ class StackCache {
   static void release(Magazine* magazine);
   static bool reload(Shelf& shelf, unsigned size_class);
   static bool unload(Shelf& shelf, unsigned size_class);
+  static unsigned room_now();
   friend void reset_shared_stacks();
 
   Shelf shelves_[classes];
