@@ -211,8 +211,8 @@ static void short_lived_roots_leak_nothing(void) {
   const int threads_after = threads_of_process();
   const long memory_after = resident_kilobytes();
   // How many spare workers stand in at once is chance, the more so beside other programs.
-  CHECK(threads_after <= threads_before + 32, "kernel threads grew from %d to %d over short-lived roots", threads_before,
-        threads_after);
+  CHECK(threads_after <= threads_before + 32, "kernel threads grew from %d to %d over short-lived roots",
+        threads_before, threads_after);
   CHECK(memory_after <= memory_before + 20 * 1024L, "memory grew from %ld to %ld kB over short-lived roots",
         memory_before, memory_after);
 }
