@@ -15,6 +15,10 @@
 //   it: whoever makes it may need a lock that U holds), and let U run on until the next tick;
 //   note in U that it holds K1; wake K2 with W; sleep.
 //   K2 jumps to W's scheduler, which puts U into its pool, as after a yield. From then on anybody may resume U.
+// If the unit V that comes next in the worker's deque holds a KLT, K3, that is woken in place of K2, and saves a hand-
+// over: K1 makes V current, as the scheduler would; K3 puts U behind the others, and returns from the handler. The
+// scheduler's frame, under U before, is then under V. What the scheduler sees to between two units must not be due:
+// the end of a wait, other workers that sleep, other pools (next_that_holds_klt), and now and then it has its turn.
 // Resumed (Fig. 3), in the scheduler of W' on K3, which takes U out of a pool:
 //   K3 leaves the scheduler's stack for its own loop; there it goes into the pool of W', wakes K1 with W', and sleeps.
 //   K1 returns from the handler. The KLT is handed over by one wake-up, and nobody polls.
@@ -22,8 +26,8 @@
 // Why exactly one KLT runs a worker: the one that carries it gives it away as its last act, by storing `called` into
 // the other's word (release; the sleeper's load is an acquire), and touches neither worker nor unit afterwards: it is
 // on its own stack, or in the handler on U's stack, where nothing is in use but its own word. That word it has set to
-// `asleep` before: so a call that comes before it sleeps is not lost. Why U is not run too early: only K2 shows it to
-// others, when K1 has nothing more to do but sleep. If K1 is called before it sleeps, it does not fall asleep.
+// `asleep` before: so a call that comes before it sleeps is not lost. Why U is not run too early: only K2 (or
+// K3) shows it to others, when K1 has nothing more to do but sleep. If K1 is called before it sleeps, it does not fall asleep.
 // A Klt goes into a pool before it gives the worker away, while nobody else takes from that worker's pool; whoever
 // takes it from the global pool calls it the same way.
 //
@@ -190,6 +194,10 @@ void take_over(Klt& self) {
   const int cpu = worker.cpu.load(std::memory_order_relaxed);
   if (cpu != self.cpu && os::bind_klt(self.id, cpu)) self.cpu = cpu;
   self.ticker.stop();  // the watchdog may have started it while this KLT slept: its tick may have come and gone
+  if (Unit* left = self.left; left != nullptr) {
+    self.left = nullptr;
+    put_back_preempted(worker, *left);
+  }
 }
 
 // The worker's scheduler, which has come to its end on some KLT, goes back to where it was lent.
@@ -339,17 +347,23 @@ void lend(Worker& worker, Unit& unit, Klt* klt) {
   worker.stacks.give(lent.stack);
 }
 
-// The unit's own KLT carries the worker from here until the unit leaves.
-Event continue_on_own_klt(Worker& worker, Unit& unit) {
+// The worker's unit from now on; the KLT that it holds, and lets go.
+Klt& make_current(Worker& worker, Unit& unit) {
   auto klt = static_cast<Klt*>(unit.context);
   unit.flags.fetch_and(static_cast<std::uint16_t>(~unsigned{UnitFlag::holds_klt}), std::memory_order_relaxed);
   note_running(worker, unit);
   os::Identity* identity = details(unit).identity != nullptr ? details(unit).identity : worker.own;
   worker.installed = identity;
   *arch::thread_word_of(identity->thread_pointer) = &worker;
+  return *klt;
+}
+
+// The unit's own KLT carries the worker from here until the unit leaves.
+Event continue_on_own_klt(Worker& worker, Unit& unit) {
+  Klt& klt = make_current(worker, unit);
   void* here =
       worker.lent_here != nullptr ? worker.lent_here->context : worker.carrier.load(std::memory_order_relaxed)->context;
-  return static_cast<Event>(weft_context_switch(&worker.scheduler_context, here, reinterpret_cast<std::intptr_t>(klt)));
+  return static_cast<Event>(weft_context_switch(&worker.scheduler_context, here, reinterpret_cast<std::intptr_t>(&klt)));
 }
 
 // For a scheduler that a Klt will carry. False: none can be had.
@@ -475,15 +489,23 @@ void call_blocking(void (*function)(void*), void* argument) {
 bool switch_klt(Worker& worker, Unit& unit) {
   Klt* self = worker.carrier.load(std::memory_order_relaxed);
   if (self == nullptr) return false;  // no identity could be had when it should have been lent
-  Klt* other = take_from_pools(worker);
-  if (other == nullptr) {
+  // With the global pool alone as in the paper, for comparison.
+  const bool may_skip = preemption_settings.pools == KltPools::local;
+  Unit* const next = may_skip ? next_that_holds_klt(worker, unit) : nullptr;
+  Klt* other = next == nullptr ? take_from_pools(worker) : nullptr;
+  if (next == nullptr && other == nullptr) {
     klts_wanted.fetch_add(1, std::memory_order_relaxed);
     hurry_watchdog();
     return false;
   }
   self->ticker.stop();
   leave_with_klt(worker, unit, *self);
-  other->event = Event::yielded;
+  if (next != nullptr) {
+    other = &make_current(worker, *next);
+    other->left = &unit;
+  } else {
+    other->event = Event::yielded;
+  }
   hand_over(worker, *other);
   sleep_until_called(*self);
   take_over(*self);

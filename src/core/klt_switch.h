@@ -34,6 +34,7 @@ struct Klt {
   Worker* worker = nullptr;        // that it carries, or shall carry
   Lent* begins = nullptr;          // the scheduler that it shall begin; nullptr: it goes on
   Event event = Event::yielded;    // with that, about the unit that was left
+  Unit* left = nullptr;            // was left for the one that it holds: to be shown
   Klt* next = nullptr;             // in a pool
   os::Ticker ticker;
 };

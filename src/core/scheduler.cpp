@@ -298,10 +298,13 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
 namespace {
 
 // Whether the frame under the unit can do without the worker for now.
+bool frame_can_wait(const Worker& worker, const Unit& leaving) {
+  return worker.loops && worker.handed_on == nullptr && worker.until_done != &leaving && !is_over(worker) &&
+         !worker.spare && !worker.ends.load(std::memory_order_relaxed);
+}
+
 bool may_pass(const Worker& worker, const Unit& leaving) {
-  const bool must_return = !worker.loops || worker.handed_on != nullptr || worker.until_done == &leaving ||
-                           is_over(worker) || worker.spare || worker.ends.load(std::memory_order_relaxed);
-  return !must_return && runs_on_any_identity(leaving);
+  return frame_can_wait(worker, leaving) && runs_on_any_identity(leaving);
 }
 
 [[gnu::noinline]] bool switches_when_settled(Worker& worker, Unit& unit) {
@@ -357,6 +360,25 @@ Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
   if (unit == nullptr || can_be_passed_to(worker, *unit)) return unit;
   worker.handed_on = unit;
   return nullptr;
+}
+
+Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
+  const bool has_own_place = leaving.pool.load(std::memory_order_relaxed) != nullptr || scope_of(leaving) != nullptr;
+  const bool takes_from_all = worker.scheduler() == nullptr &&
+                              worker.attended.load(std::memory_order_relaxed) == nullptr &&
+                              worker.lends_within.load(std::memory_order_relaxed) == nullptr;
+  const bool somebody_sleeps = runtime.sleepers.load(std::memory_order_relaxed) > 0;
+  if (has_own_place || !takes_from_all || somebody_sleeps || !frame_can_wait(worker, leaving)) return nullptr;
+  if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
+  Unit* next = take_newest(worker);
+  if (next == nullptr) return nullptr;
+  if (!has_flag(*next, UnitFlag::holds_klt)) {
+    if (!worker.deque.push_if_room(next)) worker.inbox.put(next);  // there is: it has just been taken out
+    return nullptr;
+  }
+  worker.preempted_before = worker.counters.preempted;
+  ++worker.yielded_in_turn;
+  return next;
 }
 
 namespace {
@@ -442,7 +464,7 @@ void settle_parked(const Worker& worker, Unit& unit) {
   worker.parked_under->unlock();
 }
 
-[[gnu::noinline]] void put_behind_all_others(Worker& worker, Unit& unit, const Share* scope) {
+[[gnu::noinline]] void put_behind_all_others(Worker& worker, Unit& unit) {
   Worker& open = open_worker(worker);
   if (&open != &worker || !worker.privacy.enter()) {
     open.inbox.put(&unit);
@@ -451,17 +473,18 @@ void settle_parked(const Worker& worker, Unit& unit) {
     worker.privacy.leave();
     if (!put) worker.inbox.put(&unit);
   }
-  notify(scope);
 }
 
 [[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
   keep_identity(worker, unit);
   const Share* scope = scope_of(unit);
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr)
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
     put_into_pool(&worker, unit, *pool);
-  else
-    put_behind_all_others(worker, unit, scope);
+  } else {
+    put_behind_all_others(worker, unit);
+    notify(scope);
+  }
 }
 
 [[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
@@ -492,6 +515,11 @@ void settle(Worker& worker, Unit& unit, Event event) {
     case Event::finished:
       return settle_finished(worker, unit);
   }
+}
+
+void put_back_preempted(Worker& worker, Unit& unit) {
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  put_behind_all_others(worker, unit);
 }
 
 void suspend() {

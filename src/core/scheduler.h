@@ -107,6 +107,14 @@ void run_until_done(const Unit& unit);
 /// what that would run until its wait is over: until `until_done` is done or nothing is left, where it is not nullptr.
 void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done);
 
+/// From the handler (core/klt_switch.h): takes the unit that comes next on the worker, if it holds a KLT and the
+/// scheduler has nothing to see to before. No lock, no memory. nullptr: the scheduler decides.
+Unit* next_that_holds_klt(Worker& worker, const Unit& leaving);
+
+/// From the handler, on the KLT of the next unit: the one that was left for it, which is as after yield(). Nobody is
+/// woken for it: nobody slept, and who has fallen asleep since is told at the next tick.
+void put_back_preempted(Worker& worker, Unit& unit);
+
 /// Runs a ready unit on the calling worker, on top of the caller, until it waits, yields or ends.
 void run_one(Worker& worker, Unit& unit);
 

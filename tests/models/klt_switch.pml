@@ -3,7 +3,8 @@
  * KLTS KLTs, WORKERS workers of which each is carried from the beginning, UNITS units in one pool. A KLT that carries a
  * worker takes a unit and runs it; the unit may be preempted at any time, at most PREEMPTIONS times, if there is
  * a free KLT. Then its KLT sleeps with it, and the other one carries the worker on and shows the unit to all. Who comes to
- * a unit that holds a KLT gives that the worker, and sleeps itself.
+ * a unit that holds a KLT gives that the worker, and sleeps itself. Where such a unit is next, the KLT of the one that is
+ * preempted gives the worker to it directly, and it shows that other unit.
  *
  * Checked: a worker is carried by one KLT at a time, and so is a unit; each worker's own pool of KLTs is used by one
  * at a time; a KLT is called only when it sleeps or is about to; and all units end (no other valid end state).
@@ -13,6 +14,7 @@
  *   SLEEPS_LATE    its word says `asleep` only after it has given the worker away: the call is lost
  *   GIVEN_EARLY    who resumes gives the worker away before it goes into that worker's pool
  *   NO_HAND_OVER   who resumes a KLT keeps the worker itself
+ *   PASSED_EARLY   who gives the worker to the next unit directly puts its own into the pool itself
  */
 #define KLTS 4
 #define WORKERS 2
@@ -22,7 +24,7 @@
 
 bool called[KLTS];
 byte mail[KLTS];               /* the worker that it shall carry */
-byte to_show[KLTS];            /* the unit that was left, for it to put into the pool */
+byte to_show[KLTS];            /* the unit that was left before it was called, for it to put into the pool */
 byte carriers[WORKERS];
 byte at_pool[WORKERS];         /* who is at the worker's own pool of KLTs */
 byte runners[UNITS];
@@ -44,7 +46,7 @@ inline call(k, w)
 
 proctype Klt(byte self; byte first)
 {
-	byte w = first, u = none, other = none, left = none;
+	byte w = first, u = none, other = none, next = none;
 	if
 	:: w != none -> goto scheduler
 	:: else
@@ -108,15 +110,38 @@ runs:
 #ifdef SLEEPS_LATE
 	   called[self] = false;
 #endif
+	   goto asleep
+	:: atomic { preemptions < PREEMPTIONS && nempty(ready) -> ready?next; preemptions++ };
 	   if
-	   :: called[self] -> called[self] = false
-	   :: done == UNITS -> goto over                    /* only with the unit run by nobody: see the count */
-	   fi;
-	   w = mail[self];
-	   carry(w);
-	   atomic { runners[u]++; assert(runners[u] == 1) }
+	   :: holds[next] == none -> ready!next
+	   :: else ->
+	      other = holds[next];
+	      holds[next] = none;
+#ifdef PASSED_EARLY
+	      ready!u;
+#else
+	      to_show[other] = u;
+#endif
+	      holds[u] = self;
+	      runners[u]--;
+	      carriers[w]--;
+	      call(other, w);
+	      goto asleep
+	   fi
 	:: runners[u]--; u = none; done++; goto scheduler
 	od;
+asleep:
+	if
+	:: called[self] -> called[self] = false
+	:: done == UNITS -> goto over                               /* only with the unit run by nobody: see the count */
+	fi;
+	w = mail[self];
+	carry(w);
+	if
+	:: to_show[self] != none -> ready!to_show[self]; to_show[self] = none
+	:: else
+	fi;
+	goto runs;
 over:
 	skip
 }
