@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,21 @@ def test_prints_the_figures_and_what_failed(programs: Path) -> None:
     assert record["fig7_cholesky_ms"]["4 x 4 tiles, 4 x 4"]["hangs"] is None
     preempt_programs.plot(programs / "out.png", figures)
     assert (programs / "out.png").stat().st_size > 0
+
+
+def test_what_hangs_is_not_tried_with_larger_matrices(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hung: list[str] = []
+
+    def noted(benchmark: str, command: Sequence[str], configs: Sequence[str], env: Mapping[str, str], t: float) -> Any:
+        if env["RUNTIME"] == "hangs" and "inner=4" in configs[0]:
+            hung.append(configs[0])
+        return cases(benchmark, command, configs, env, t)
+
+    monkeypatch.setattr(preempt_programs, "run_cases", noted)
+    figures = preempt_programs.measure(Console(width=200, record=True), 1, False)
+    assert hung == ["n=512,tile=128,outer=4,inner=4"]
+    assert isnan(figures.cholesky_ms["12 x 12 tiles, 4 x 4"]["hangs"])
+    assert figures.cholesky_ms["12 x 12 tiles, 8 x 8"]["hangs"] == 4.0
 
 
 def test_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
