@@ -148,7 +148,7 @@ bool tick_where_wanted() {
     any = any || runs_a_unit(worker);
     if (!runs_preemptive(worker)) return;
     some = true;
-    if (!one_timer() && !ticker_of(worker).runs()) start(worker);
+    if (!one_timer() && !ticker_of(worker).is_under_way()) start(worker);
   });
   if (!some || !one_timer()) return any;
   const int index = leader.load(std::memory_order_relaxed);

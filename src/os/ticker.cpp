@@ -36,12 +36,20 @@ void Ticker::set(std::uint64_t first_ns, std::uint64_t interval_ns) const {
   arch::system_call(SYS_timer_settime, timer_, TIMER_ABSTIME, reinterpret_cast<long>(&times));
 }
 
+bool Ticker::is_under_way() const {
+  if (!runs()) return false;
+  constexpr std::uint64_t most_late_ns = 10ULL * 1000 * 1000;
+  const std::uint64_t due = due_.load(std::memory_order_relaxed);
+  return due == again_and_again || now_ns() < due + most_late_ns;
+}
+
 bool Ticker::start(pid_t klt, std::uint64_t first_ns, std::uint64_t interval_ns) {
-  if (runs() || busy_.exchange(true, std::memory_order_acquire)) return false;
-  const bool prepared = !runs() && prepare(klt);
+  if (is_under_way() || busy_.exchange(true, std::memory_order_acquire)) return false;
+  const bool prepared = !is_under_way() && prepare(klt);
   if (prepared) {
+    due_.store(interval_ns == 0 ? first_ns : again_and_again, std::memory_order_relaxed);
+    runs_.store(true, std::memory_order_relaxed);  // before: it may tick, and say so, before set() returns here
     set(first_ns, interval_ns);
-    runs_.store(true, std::memory_order_relaxed);
   }
   busy_.store(false, std::memory_order_release);
   return prepared;

@@ -19,15 +19,19 @@ class Ticker {
   /// The timer itself goes: before the KLT ends.
   void end();
   bool runs() const { return runs_.load(std::memory_order_relaxed); }
+  /// The same, but not where its only tick is long overdue: has_ticked() has not been told, and start() helps.
+  bool is_under_way() const;
   /// In a forked child, which has no timers.
   void forget();
 
  private:
+  static constexpr std::uint64_t again_and_again = UINT64_MAX;
   bool prepare(pid_t klt);
   void set(std::uint64_t first_ns, std::uint64_t interval_ns) const;
 
   std::atomic<bool> busy_{false};
   std::atomic<bool> runs_{false};
+  std::atomic<std::uint64_t> due_{again_and_again};  // when it was to tick
   pid_t klt_ = 0;  // 0: there is no timer
   int timer_ = 0;  // the kernel's number
 };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "arch/thread_pointer.h"
+#include "core/runtime.h"
 #include "core/stack.h"
 #include "os/barrier.h"
 #include "os/clock.h"
@@ -24,6 +25,7 @@
 #include "os/interrupt.h"
 #include "os/klt.h"
 #include "os/stack_memory.h"
+#include "os/ticker.h"
 #include "support.h"
 
 namespace weft::test {
@@ -255,6 +257,29 @@ TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
 }
 
 // Their lengths are not the same in every version of libc.
+// Its signal is blocked here, so nobody says that it has ticked.
+TEST(Ticker, IsStartedAnewAfterATickThatWasLost) {
+  core::worker_here();  // the runtime runs, and listens to the signal
+  if (os::interrupt_signal() == 0) GTEST_SKIP() << "nothing is preempted in this build";
+  sigset_t tick;
+  sigemptyset(&tick);
+  sigaddset(&tick, os::interrupt_signal());
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &tick, &before);
+  os::Ticker ticker;
+  ASSERT_TRUE(ticker.start(os::klt_id(), os::now_ns() + 1, 0));
+  EXPECT_TRUE(ticker.runs());
+  EXPECT_EQ(sigwaitinfo(&tick, nullptr), os::interrupt_signal());
+  EXPECT_TRUE(ticker.runs());
+  EXPECT_TRUE(eventually([&ticker] { return !ticker.is_under_way(); }));
+  EXPECT_TRUE(ticker.start(os::klt_id(), os::now_ns() + 1, 0));
+  EXPECT_EQ(sigwaitinfo(&tick, nullptr), os::interrupt_signal());
+  ticker.has_ticked();
+  EXPECT_FALSE(ticker.runs());
+  ticker.end();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 TEST(Interrupt, KnowsWhereWaitingCallsEnd) {
   for (const char* name : {"sched_yield", "clock_nanosleep", "pthread_spin_lock"}) {
     void* address = dlsym(RTLD_DEFAULT, name);
