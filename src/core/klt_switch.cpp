@@ -27,9 +27,9 @@
 // the other's word (release; the sleeper's load is an acquire), and touches neither worker nor unit afterwards: it is
 // on its own stack, or in the handler on U's stack, where nothing is in use but its own word. That word it has set to
 // `asleep` before: so a call that comes before it sleeps is not lost. Why U is not run too early: only K2 (or
-// K3) shows it to others, when K1 has nothing more to do but sleep. If K1 is called before it sleeps, it does not fall asleep.
-// A Klt goes into a pool before it gives the worker away, while nobody else takes from that worker's pool; whoever
-// takes it from the global pool calls it the same way.
+// K3) shows it to others, when K1 has nothing more to do but sleep. If K1 is called before it sleeps, it does not fall
+// asleep. A Klt goes into a pool before it gives the worker away, while nobody else takes from that worker's pool;
+// whoever takes it from the global pool calls it the same way.
 //
 // A unit that comes back must not need what the process may have no more of: another unit may wait for it, with that
 // very thing. (A Klt may lie in the pool of a worker that sleeps, identities belong to whoever waits for the unit; and
@@ -363,7 +363,8 @@ Event continue_on_own_klt(Worker& worker, Unit& unit) {
   Klt& klt = make_current(worker, unit);
   void* here =
       worker.lent_here != nullptr ? worker.lent_here->context : worker.carrier.load(std::memory_order_relaxed)->context;
-  return static_cast<Event>(weft_context_switch(&worker.scheduler_context, here, reinterpret_cast<std::intptr_t>(&klt)));
+  return static_cast<Event>(
+      weft_context_switch(&worker.scheduler_context, here, reinterpret_cast<std::intptr_t>(&klt)));
 }
 
 // For a scheduler that a Klt will carry. False: none can be had.

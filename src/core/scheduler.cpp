@@ -404,12 +404,22 @@ class InUse {
   const bool before_;
 };
 
-// Until the unit is done, or schedule() had better go on.
+// Lends the worker for it, perhaps (klt_switch.h).
+bool may_be_lent_for(const Worker& worker, const Unit& unit) {
+  constexpr unsigned kinds = UnitFlag::switches_klt | UnitFlag::wants_klt;
+  return (unit.flags.load(std::memory_order_relaxed) & kinds) != 0 && !is_carried_by_other(worker);
+}
+
+// Until the unit is done, or schedule() had better go on: the same on the KLT that the worker was lent to has come to
+// its end, for instance.
 void run_what_is_at_hand(Worker& worker, const Unit& awaited) {
   while (!is_done(awaited)) {
     Unit* next = next_ready(worker);
     if (next == nullptr) return;
-    if (run(worker, *next) != Event::yielded) continue;
+    const bool is_last = may_be_lent_for(worker, *next);
+    const Event event = run(worker, *next);
+    if (is_last) return;
+    if (event != Event::yielded) continue;
     keep_time(worker);
     if (is_time_to_look_around(worker)) return;
   }

@@ -32,8 +32,8 @@ class Ticker {
   std::atomic<bool> busy_{false};
   std::atomic<bool> runs_{false};
   std::atomic<std::uint64_t> due_{again_and_again};  // when it was to tick
-  pid_t klt_ = 0;  // 0: there is no timer
-  int timer_ = 0;  // the kernel's number
+  pid_t klt_ = 0;                                    // 0: there is no timer
+  int timer_ = 0;                                    // the kernel's number
 };
 
 }  // namespace weft::os

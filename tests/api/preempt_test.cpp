@@ -95,6 +95,54 @@ TEST_P(Preempt, SpinningBarriersEnd) {
   }
 }
 
+// Those that take turns pass their worker on among themselves; what comes from outside has its turn all the same.
+TEST_P(Preempt, UnitsThatTakeTurnsLetOthersIn) {
+  for (int round = 0; round < 5; ++round) {
+    weft_eventual wanted;
+    ASSERT_EQ(weft_eventual_init(&wanted, nullptr, 0), WEFT_OK);
+    std::atomic<bool> stop{false};
+    Jobs jobs;
+    jobs.start(with(WEFT_AUTO), [&] {
+      weft_eventual_wait(&wanted, nullptr, nullptr);
+      stop = true;
+    });
+    for (unsigned number = 0; number < more_than_workers(); ++number)
+      jobs.start(preemptive(), [&] {
+        while (!stop.load(std::memory_order_relaxed)) {
+        }
+      });
+    std::thread outside([&] {
+      usleep(10 * 1000);  // they all have had a slice
+      weft_eventual_set(&wanted, nullptr, 0);
+    });
+    jobs.join();
+    outside.join();
+    EXPECT_EQ(weft_eventual_destroy(&wanted), WEFT_OK);
+  }
+}
+
+// And a wait whose worker they have is over when that is due, not when they are done.
+TEST_P(Preempt, UnitsThatTakeTurnsLetARootGoOn) {
+  std::atomic<bool> stop{false};
+  Jobs spinning;
+  for (unsigned number = 0; number < more_than_workers(); ++number)
+    spinning.start(preemptive(), [&] {
+      while (!stop.load(std::memory_order_relaxed)) {
+      }
+    });
+  for (int round = 0; round < 5; ++round) {
+    Jobs awaited;
+    awaited.start(preemptive(), [] {
+      const std::uint64_t began = now_ns();
+      while (now_ns() - began < 2 * 1000 * 1000) {
+      }
+    });
+    awaited.join();
+  }
+  stop = true;
+  spinning.join();
+}
+
 // Those that do not give way by themselves, and those that nobody makes.
 TEST_P(Preempt, KindsMix) {
   std::atomic<unsigned> stop{0};
