@@ -106,6 +106,13 @@ void notify_slow(const Share* scope) {
   if (some_root_sleeps && fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare();
 }
 
+void notify_sleepers_slow() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // as above
+  if (runtime.searchers.load(std::memory_order_relaxed) > 0) return;
+  bool some_root_sleeps = false;
+  if (!wake_one_for_any_work()) wake_root_for(nullptr, some_root_sleeps);
+}
+
 bool spinning_pays() { return count_awake() <= runtime.cpus; }
 
 // ---------------------------------------------------------------- searching and sleeping

@@ -16,7 +16,7 @@
 //   note in U that it holds K1; wake K2 with W; sleep.
 //   K2 jumps to W's scheduler, which puts U into its pool, as after a yield. From then on anybody may resume U.
 // If the unit V that comes next in the worker's deque holds a KLT, K3, that is woken in place of K2, and saves a hand-
-// over: K1 makes V current, as the scheduler would; K3 puts U behind the others, and returns from the handler. The
+// over: K1 makes V current, as the scheduler would; K3 puts U behind the others, and goes back to V. The
 // scheduler's frame, under U before, is then under V. What the scheduler sees to between two units must not be due:
 // the end of a wait, other workers that sleep, other pools (next_that_holds_klt), and now and then it has its turn.
 // Resumed (Fig. 3), in the scheduler of W' on K3, which takes U out of a pool:

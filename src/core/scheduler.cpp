@@ -108,10 +108,11 @@ Unit* next_ready(Worker& worker) {
 }
 
 void run_found(Worker& worker, const Found& found) {
-  if (found.unit != nullptr)
-    run(worker, *found.unit);
-  else if (found.share->take(*found.share, worker))
-    ++worker.counters.steals;
+  if (found.unit != nullptr) {
+    if (run(worker, *found.unit) == Event::yielded) keep_time(worker);
+    return;
+  }
+  if (found.share->take(*found.share, worker)) ++worker.counters.steals;
 }
 
 // Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
@@ -374,6 +375,7 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
   if (next == nullptr) return nullptr;
   if (!has_flag(*next, UnitFlag::holds_klt)) {
     if (!worker.deque.push_if_room(next)) worker.inbox.put(next);  // there is: it has just been taken out
+    notify_sleepers();  // while it was in hand, a worker that went to sleep could not see it
     return nullptr;
   }
   worker.preempted_before = worker.counters.preempted;
@@ -530,6 +532,7 @@ void settle(Worker& worker, Unit& unit, Event event) {
 void put_back_preempted(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
   put_behind_all_others(worker, unit);
+  notify_sleepers();
 }
 
 void suspend() {

@@ -64,6 +64,13 @@ inline void notify(const Share* scope = nullptr) {
   if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_slow(scope);
 }
 
+/// The same from a handler: nothing is allocated, for no KLT is started.
+void notify_sleepers_slow();
+inline void notify_sleepers() {
+  os::light_fence();
+  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_sleepers_slow();
+}
+
 /// Offers a share on the calling worker, for others to take from; follow it with notify().
 void publish(Worker& worker, Share& share);
 /// Withdraws it; from any worker. Late thieves may still look at the share afterwards.
@@ -111,8 +118,8 @@ void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done);
 /// scheduler has nothing to see to before. No lock, no memory. nullptr: the scheduler decides.
 Unit* next_that_holds_klt(Worker& worker, const Unit& leaving);
 
-/// From the handler, on the KLT of the next unit: the one that was left for it, which is as after yield(). Nobody is
-/// woken for it: nobody slept, and who has fallen asleep since is told at the next tick.
+/// Of the next unit's KLT, which comes back from where that was left: the one that was left for it is as after yield().
+/// No lock that the interrupted code may hold, no memory.
 void put_back_preempted(Worker& worker, Unit& unit);
 
 /// Runs a ready unit on the calling worker, on top of the caller, until it waits, yields or ends.
