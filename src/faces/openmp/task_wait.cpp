@@ -1,4 +1,5 @@
-// The waits of the tasking constructs: taskwait, taskgroup and taskyield, and what an implicit task waits for at its end.
+// The waits of the tasking constructs: taskwait, taskgroup and taskyield, and what an implicit task waits for at its
+// end.
 #include "faces/openmp/task_wait.h"
 
 #include <cstdlib>
