@@ -97,20 +97,13 @@ bool wake(Worker& worker) {
   return sleeps && wake_from(worker, parked);
 }
 
-void notify_slow(const Share* scope) {
+void notify_slow(const Share* scope, bool in_handler) {
   // There are sleepers, so the work may rest on another searcher. Partner: wake_for_what_came_meanwhile().
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (runtime.searchers.load(std::memory_order_relaxed) > 0) return;
   bool some_root_sleeps = false;
-  if (wake_one_for_any_work() || start_another_klt() || wake_root_for(scope, some_root_sleeps)) return;
-  if (some_root_sleeps && fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare();
-}
-
-void notify_sleepers_slow() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // as above
-  if (runtime.searchers.load(std::memory_order_relaxed) > 0) return;
-  bool some_root_sleeps = false;
-  if (!wake_one_for_any_work()) wake_root_for(nullptr, some_root_sleeps);
+  if (wake_one_for_any_work() || (!in_handler && start_another_klt()) || wake_root_for(scope, some_root_sleeps)) return;
+  if (some_root_sleeps && !in_handler && fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare();
 }
 
 bool spinning_pays() { return count_awake() <= runtime.cpus; }

@@ -24,7 +24,6 @@
 #include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
-#include "core/pool/chain.h"
 #include "core/pool/pool.h"
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"
@@ -222,66 +221,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
   searching.end();
 }
 
-// Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
-void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
-  const bool is_here = worker != nullptr && unit.place == worker->index;
-  if (is_here && pool.is_private_list()) {
-    pool.push(&unit);  // of this worker's scheduler: nobody else is to be told
-    return;
-  }
-  if (has_flag(unit, UnitFlag::placed)) {
-    const Share* scope = scope_of(unit);
-    pool.push(&unit);
-    notify_place(pool, scope);
-    return;
-  }
-  const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
-  if (anybody_pushes || (pool.access() == Access::priv && is_here))
-    pool.push(&unit);
-  else
-    pool.put_back(&unit);
-  notify_pool(pool);
-}
-
-// Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own
-// looks neither into the deque nor into the inbox of its worker.
-Worker& open_worker(Worker& worker) {
-  const auto is_open = [](const Worker& candidate) {
-    return candidate.own_scheduler.load(std::memory_order_acquire) == nullptr;
-  };
-  if (is_open(worker) || !has_custom_scheduler(worker)) [[likely]]
-    return worker;
-  Worker* other = find_worker([is_open](const Worker& candidate) {
-    return is_open(candidate) && candidate.use.load(std::memory_order_relaxed) != WorkerUse::none;
-  });
-  return other != nullptr ? *other : worker;
-}
-
 }  // namespace
-
-void put_ready(Worker& worker, Unit& unit) {
-  // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
-  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
-    put_into_pool(&worker, unit, *pool);
-    return;
-  }
-  const Share* scope = scope_of(unit);
-  if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
-    open.inbox.put(&unit);
-  else
-    put_newest(worker, unit);
-  notify(scope);
-}
-
-void put_own_into_pool(Worker& worker) {
-  const Scheduler& own = *worker.scheduler();
-  if ((worker.deque.looks_empty() && worker.inbox.looks_empty()) || own.pool_count() == 0) [[likely]]
-    return;
-  while (Unit* unit = next_local(worker)) {
-    Pool* pool = unit->pool.load(std::memory_order_acquire);
-    put_into_pool(&worker, *unit, pool != nullptr ? *pool : *own.pool(0));
-  }
-}
 
 Unit* next_in_batch(Worker& worker, Technique technique) {
   if (!worker.loops || is_over(worker) || (worker.scheduler() != nullptr && worker.scheduler()->is_custom()))
@@ -375,7 +315,7 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
   if (next == nullptr) return nullptr;
   if (!has_flag(*next, UnitFlag::holds_klt)) {
     if (!worker.deque.push_if_room(next)) worker.inbox.put(next);  // there is: it has just been taken out
-    notify_sleepers();  // while it was in hand, a worker that went to sleep could not see it
+    notify(nullptr, true);  // while it was in hand, a worker that went to sleep could not see it
     return nullptr;
   }
   worker.preempted_before = worker.counters.preempted;
@@ -461,80 +401,6 @@ void run_one(Worker& worker, Unit& unit) {
   put_back_what_was_handed_on(worker);
 }
 
-namespace {
-
-void settle_suspended(Worker& worker, Unit& unit) {
-  keep_identity(worker, unit);
-  UnitState expected = UnitState::suspending;
-  // acq_rel: publishes the saved context; sees what the resumer did before an early `ready`.
-  if (!unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel))
-    put_ready(worker, unit);
-}
-
-void settle_parked(const Worker& worker, Unit& unit) {
-  unit.state.store(UnitState::suspended, std::memory_order_relaxed);
-  worker.parked_under->unlock();
-}
-
-[[gnu::noinline]] void put_behind_all_others(Worker& worker, Unit& unit) {
-  Worker& open = open_worker(worker);
-  if (&open != &worker || !worker.privacy.enter()) {
-    open.inbox.put(&unit);
-  } else {
-    const bool put = worker.deque.push_oldest_alone(&unit);
-    worker.privacy.leave();
-    if (!put) worker.inbox.put(&unit);
-  }
-}
-
-[[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
-  keep_identity(worker, unit);
-  const Share* scope = scope_of(unit);
-  unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
-    put_into_pool(&worker, unit, *pool);
-  } else {
-    put_behind_all_others(worker, unit);
-    notify(scope);
-  }
-}
-
-[[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
-  drop_identity(worker, unit);
-  if (binds_early(unit) || unit.stack == nullptr) {
-    tell_end(worker, unit);
-    return;
-  }
-  Stack* stack = unit.stack;
-  unit.stack = nullptr;
-  tell_end(worker, unit);  // from then on the unit may be gone
-  worker.stacks.give(stack);
-}
-
-}  // namespace
-
-// A function for each event, so that none saves registers for the others.
-void settle(Worker& worker, Unit& unit, Event event) {
-  switch (event) {
-    case Event::returned:
-      return;
-    case Event::suspended:
-      return settle_suspended(worker, unit);
-    case Event::parked:
-      return settle_parked(worker, unit);
-    case Event::yielded:
-      return settle_yielded(worker, unit);
-    case Event::finished:
-      return settle_finished(worker, unit);
-  }
-}
-
-void put_back_preempted(Worker& worker, Unit& unit) {
-  unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  put_behind_all_others(worker, unit);
-  notify_sleepers();
-}
-
 void suspend() {
   Worker& worker = *this_worker();
   Unit& unit = *worker.current;
@@ -558,106 +424,9 @@ void suspend() {
   come_back(worker, unit);
 }
 
-namespace {
-
-// The state that it had before.
-UnitState make_ready(Unit& unit) {
-  if (unit.state.load(std::memory_order_acquire) != UnitState::suspended)
-    return unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
-  unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  return UnitState::suspended;
-}
-
-}  // namespace
-
 void park_under(Worker& worker, Unit& unit, Spinlock& lock) {
   worker.parked_under = &lock;
   leave_unit(worker, unit, Event::parked);
-}
-
-void resume(Unit& unit) {
-  if (is_root(unit)) {
-    Worker* home = &worker_of(unit);
-    unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
-    os::light_fence();
-    wake(*home);
-    return;
-  }
-  // Else it is still on its stack, and its worker will see; it may run, and be gone.
-  if (make_ready(unit) == UnitState::suspended) put_ready(worker_here(), unit);
-}
-
-void resume_all(Unit* chain) {
-  // Gathered by worker, so that each inbox is touched once.
-  struct Batch {
-    Worker* worker;
-    Unit* newest;
-    Unit* oldest;
-  };
-  constexpr unsigned most_batches = 16;
-  Batch batches[most_batches];
-  unsigned used = 0;
-  bool any = false;
-  while (chain != nullptr) {
-    Unit* unit = chain;
-    chain = chain->next;
-    if (is_root(*unit)) {
-      resume(*unit);
-      continue;
-    }
-    // Not looked at before: one that is still on its stack may be gone afterwards, and may not know its worker yet.
-    if (make_ready(*unit) != UnitState::suspended) continue;
-    Worker* home = &open_worker(worker_of(*unit));
-    if (Pool* pool = unit->pool.load(std::memory_order_acquire); pool != nullptr) {
-      put_into_pool(this_worker(), *unit, *pool);
-      continue;
-    }
-    any = true;
-    unsigned index = 0;
-    while (index < used && batches[index].worker != home) ++index;
-    if (index == most_batches) {
-      home->inbox.put(unit);
-    } else if (index == used) {
-      batches[used++] = {home, unit, unit};
-    } else {
-      unit->next = batches[index].newest;
-      batches[index].newest = unit;
-    }
-  }
-  Worker* self = this_worker();
-  for (unsigned index = 0; index < used; ++index) {
-    const Batch& batch = batches[index];
-    // Others that look for work here take an inbox as a whole.
-    if (batch.worker != self || !self->privacy.is_private()) {
-      batch.worker->inbox.put(batch.newest, batch.oldest);
-      continue;
-    }
-    // So that the oldest comes first.
-    for_each_in_chain(batch.newest, batch.oldest, [self](Unit* unit) { put_newest(*self, *unit); });
-  }
-  if (!any) return;
-  for (unsigned index = 0; index < used; ++index) {
-    if (batches[index].worker == self) continue;
-    os::light_fence();
-    wake(*batches[index].worker);
-  }
-  notify();
-}
-
-void resume_chain(Worker& home, Unit* newest, Unit* oldest) {
-  Worker& self = worker_here();
-  Worker& place = open_worker(home);
-  if (&place == &self) {
-    for_each_in_chain(newest, oldest, [&self](Unit* unit) {  // so that the oldest comes first
-      unit->state.store(UnitState::ready, std::memory_order_relaxed);
-      put_ready(self, *unit);
-    });
-    return;
-  }
-  place.inbox.put(newest, oldest);
-  os::light_fence();
-  wake(place);
-  notify();
 }
 
 void yield() {
@@ -725,22 +494,6 @@ bool yield_to(Unit& next) {
   return true;
 }
 
-void resume_to(Unit& next) {
-  Worker& worker = worker_here();
-  Unit& unit = *worker.current;
-  if (is_root(next) || make_ready(next) != UnitState::suspended) {
-    if (is_root(next)) resume(next);
-    yield();
-    return;
-  }
-  if (!is_root(unit) && may_pass_to(worker, unit, next)) {
-    leave_unit_for(worker, unit, Event::yielded, next);
-  } else {
-    put_ready(worker, next);
-    yield();
-  }
-}
-
 void step_aside() {
   Worker& worker = *this_worker();
   Worker* other = any_work() || any_placed() ? stand_in() : nullptr;
@@ -758,11 +511,6 @@ void step_aside() {
   while (worker.parked.load(std::memory_order_acquire) == Parked::for_its_turn)
     os::futex_wait(worker.parked, Parked::for_its_turn);
   place_pools.roots_aside.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void start(Unit& unit) {
-  put_newest(worker_here(), unit);
-  notify();
 }
 
 void schedule_worker(Worker& worker) {

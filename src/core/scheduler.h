@@ -57,18 +57,11 @@ void step_aside();
 void start(Unit& unit);
 
 /// Tells idle workers that there is work that they can find, and what it belongs to (nullptr: not known,
-/// or to nothing). Call after publishing it.
-void notify_slow(const Share* scope);
-inline void notify(const Share* scope = nullptr) {
+/// or to nothing). Call after publishing it. In a handler nothing may be allocated, so no KLT is started.
+void notify_slow(const Share* scope, bool in_handler = false);
+inline void notify(const Share* scope = nullptr, bool in_handler = false) {
   os::light_fence();
-  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_slow(scope);
-}
-
-/// The same from a handler: nothing is allocated, for no KLT is started.
-void notify_sleepers_slow();
-inline void notify_sleepers() {
-  os::light_fence();
-  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_sleepers_slow();
+  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_slow(scope, in_handler);
 }
 
 /// Offers a share on the calling worker, for others to take from; follow it with notify().

@@ -1,0 +1,273 @@
+// Units that are ready, and where they go: back into a pool of their own, or to a worker, and who is told of it. Here,
+// too, a unit that has just left its worker is settled: that it suspends, yields or has ended takes effect only when
+// nothing is in use on its stack any more.
+#include "core/scheduler.h"
+
+#include "core/create.h"
+#include "core/find.h"
+#include "core/identities.h"
+#include "core/idle.h"
+#include "core/own_scheduler.h"
+#include "core/place_pools.h"
+#include "core/pool/chain.h"
+#include "core/pool/pool.h"
+#include "core/technique/entry.h"
+#include "core/workers.h"
+
+namespace weft::core {
+namespace {
+
+// Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
+void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
+  const bool is_here = worker != nullptr && unit.place == worker->index;
+  if (is_here && pool.is_private_list()) {
+    pool.push(&unit);  // of this worker's scheduler: nobody else is to be told
+    return;
+  }
+  if (has_flag(unit, UnitFlag::placed)) {
+    const Share* scope = scope_of(unit);
+    pool.push(&unit);
+    notify_place(pool, scope);
+    return;
+  }
+  const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
+  if (anybody_pushes || (pool.access() == Access::priv && is_here))
+    pool.push(&unit);
+  else
+    pool.put_back(&unit);
+  notify_pool(pool);
+}
+
+// Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own
+// looks neither into the deque nor into the inbox of its worker.
+Worker& open_worker(Worker& worker) {
+  const auto is_open = [](const Worker& candidate) {
+    return candidate.own_scheduler.load(std::memory_order_acquire) == nullptr;
+  };
+  if (is_open(worker) || !has_custom_scheduler(worker)) [[likely]]
+    return worker;
+  Worker* other = find_worker([is_open](const Worker& candidate) {
+    return is_open(candidate) && candidate.use.load(std::memory_order_relaxed) != WorkerUse::none;
+  });
+  return other != nullptr ? *other : worker;
+}
+
+}  // namespace
+
+void put_ready(Worker& worker, Unit& unit) {
+  // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
+    put_into_pool(&worker, unit, *pool);
+    return;
+  }
+  const Share* scope = scope_of(unit);
+  if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
+    open.inbox.put(&unit);
+  else
+    put_newest(worker, unit);
+  notify(scope);
+}
+
+void put_own_into_pool(Worker& worker) {
+  const Scheduler& own = *worker.scheduler();
+  if ((worker.deque.looks_empty() && worker.inbox.looks_empty()) || own.pool_count() == 0) [[likely]]
+    return;
+  while (Unit* unit = next_local(worker)) {
+    Pool* pool = unit->pool.load(std::memory_order_acquire);
+    put_into_pool(&worker, *unit, pool != nullptr ? *pool : *own.pool(0));
+  }
+}
+
+namespace {
+
+void settle_suspended(Worker& worker, Unit& unit) {
+  keep_identity(worker, unit);
+  UnitState expected = UnitState::suspending;
+  // acq_rel: publishes the saved context; sees what the resumer did before an early `ready`.
+  if (!unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel))
+    put_ready(worker, unit);
+}
+
+void settle_parked(const Worker& worker, Unit& unit) {
+  unit.state.store(UnitState::suspended, std::memory_order_relaxed);
+  worker.parked_under->unlock();
+}
+
+[[gnu::noinline]] void put_behind_all_others(Worker& worker, Unit& unit) {
+  Worker& open = open_worker(worker);
+  if (&open != &worker || !worker.privacy.enter()) {
+    open.inbox.put(&unit);
+  } else {
+    const bool put = worker.deque.push_oldest_alone(&unit);
+    worker.privacy.leave();
+    if (!put) worker.inbox.put(&unit);
+  }
+}
+
+[[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
+  keep_identity(worker, unit);
+  const Share* scope = scope_of(unit);
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
+    put_into_pool(&worker, unit, *pool);
+  } else {
+    put_behind_all_others(worker, unit);
+    notify(scope);
+  }
+}
+
+[[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
+  drop_identity(worker, unit);
+  if (binds_early(unit) || unit.stack == nullptr) {
+    tell_end(worker, unit);
+    return;
+  }
+  Stack* stack = unit.stack;
+  unit.stack = nullptr;
+  tell_end(worker, unit);  // from then on the unit may be gone
+  worker.stacks.give(stack);
+}
+
+}  // namespace
+
+// A function for each event, so that none saves registers for the others.
+void settle(Worker& worker, Unit& unit, Event event) {
+  switch (event) {
+    case Event::returned:
+      return;
+    case Event::suspended:
+      return settle_suspended(worker, unit);
+    case Event::parked:
+      return settle_parked(worker, unit);
+    case Event::yielded:
+      return settle_yielded(worker, unit);
+    case Event::finished:
+      return settle_finished(worker, unit);
+  }
+}
+
+void put_back_preempted(Worker& worker, Unit& unit) {
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  put_behind_all_others(worker, unit);
+  notify(nullptr, true);
+}
+
+namespace {
+
+// The state that it had before.
+UnitState make_ready(Unit& unit) {
+  if (unit.state.load(std::memory_order_acquire) != UnitState::suspended)
+    return unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  return UnitState::suspended;
+}
+
+}  // namespace
+
+void resume(Unit& unit) {
+  if (is_root(unit)) {
+    Worker* home = &worker_of(unit);
+    unit.state.exchange(UnitState::ready, std::memory_order_acq_rel);
+    os::light_fence();
+    wake(*home);
+    return;
+  }
+  // Else it is still on its stack, and its worker will see; it may run, and be gone.
+  if (make_ready(unit) == UnitState::suspended) put_ready(worker_here(), unit);
+}
+
+void resume_all(Unit* chain) {
+  // Gathered by worker, so that each inbox is touched once.
+  struct Batch {
+    Worker* worker;
+    Unit* newest;
+    Unit* oldest;
+  };
+  constexpr unsigned most_batches = 16;
+  Batch batches[most_batches];
+  unsigned used = 0;
+  bool any = false;
+  while (chain != nullptr) {
+    Unit* unit = chain;
+    chain = chain->next;
+    if (is_root(*unit)) {
+      resume(*unit);
+      continue;
+    }
+    // Not looked at before: one that is still on its stack may be gone afterwards, and may not know its worker yet.
+    if (make_ready(*unit) != UnitState::suspended) continue;
+    Worker* home = &open_worker(worker_of(*unit));
+    if (Pool* pool = unit->pool.load(std::memory_order_acquire); pool != nullptr) {
+      put_into_pool(this_worker(), *unit, *pool);
+      continue;
+    }
+    any = true;
+    unsigned index = 0;
+    while (index < used && batches[index].worker != home) ++index;
+    if (index == most_batches) {
+      home->inbox.put(unit);
+    } else if (index == used) {
+      batches[used++] = {home, unit, unit};
+    } else {
+      unit->next = batches[index].newest;
+      batches[index].newest = unit;
+    }
+  }
+  Worker* self = this_worker();
+  for (unsigned index = 0; index < used; ++index) {
+    const Batch& batch = batches[index];
+    // Others that look for work here take an inbox as a whole.
+    if (batch.worker != self || !self->privacy.is_private()) {
+      batch.worker->inbox.put(batch.newest, batch.oldest);
+      continue;
+    }
+    // So that the oldest comes first.
+    for_each_in_chain(batch.newest, batch.oldest, [self](Unit* unit) { put_newest(*self, *unit); });
+  }
+  if (!any) return;
+  for (unsigned index = 0; index < used; ++index) {
+    if (batches[index].worker == self) continue;
+    os::light_fence();
+    wake(*batches[index].worker);
+  }
+  notify();
+}
+
+void resume_chain(Worker& home, Unit* newest, Unit* oldest) {
+  Worker& self = worker_here();
+  Worker& place = open_worker(home);
+  if (&place == &self) {
+    for_each_in_chain(newest, oldest, [&self](Unit* unit) {  // so that the oldest comes first
+      unit->state.store(UnitState::ready, std::memory_order_relaxed);
+      put_ready(self, *unit);
+    });
+    return;
+  }
+  place.inbox.put(newest, oldest);
+  os::light_fence();
+  wake(place);
+  notify();
+}
+
+void resume_to(Unit& next) {
+  Worker& worker = worker_here();
+  Unit& unit = *worker.current;
+  if (is_root(next) || make_ready(next) != UnitState::suspended) {
+    if (is_root(next)) resume(next);
+    yield();
+    return;
+  }
+  if (!is_root(unit) && may_pass_to(worker, unit, next)) {
+    leave_unit_for(worker, unit, Event::yielded, next);
+  } else {
+    put_ready(worker, next);
+    yield();
+  }
+}
+
+void start(Unit& unit) {
+  put_newest(worker_here(), unit);
+  notify();
+}
+
+}  // namespace weft::core
