@@ -239,7 +239,7 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
 namespace {
 
 // Whether the frame under the unit can do without the worker for now.
-bool frame_can_wait(const Worker& worker, const Unit& leaving) {
+[[gnu::always_inline]] inline bool frame_can_wait(const Worker& worker, const Unit& leaving) {
   return worker.loops && worker.handed_on == nullptr && worker.until_done != &leaving && !is_over(worker) &&
          !worker.spare && !worker.ends.load(std::memory_order_relaxed);
 }

@@ -181,9 +181,10 @@ inline std::uint32_t next_random(Worker& worker) {
 }
 
 /// Makes the unit the newest of the worker's ready ones; only on that worker. The inbox needs no memory.
-inline void put_newest(Worker& worker, Unit& unit) {
-  if (!worker.deque.try_push(&unit)) [[unlikely]]
-    worker.inbox.put(&unit);
+[[gnu::always_inline]] inline void put_newest(Worker& worker, Unit& unit) {
+  if (worker.deque.push_if_room(&unit)) [[likely]]
+    return;
+  if (!worker.deque.try_push(&unit)) worker.inbox.put(&unit);
 }
 
 /// The worker of the calling KLT; nullptr in a thread that has not entered weft. Read it again after

@@ -69,7 +69,7 @@ class Deque {
   }
 
   /// The same, but only where the array need not grow. False: it must.
-  bool push_if_room(T* element) {
+  [[gnu::always_inline]] bool push_if_room(T* element) {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     Array* array = array_.load(std::memory_order_relaxed);
     if (array == nullptr || bottom - top_.load(std::memory_order_acquire) >= array->capacity) [[unlikely]]
