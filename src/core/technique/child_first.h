@@ -37,9 +37,11 @@ inline bool offer_parent(const Spawn& spawn) {
   sanitizer::arrive(nullptr, nullptr, nullptr);
   Worker& worker = *spawn.worker;
   Unit& parent = *spawn.parent;
-  if (worker.scheduler() != nullptr || parent.pool.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+  const bool elsewhere = worker.scheduler() != nullptr || parent.pool.load(std::memory_order_relaxed) != nullptr;
+  // Thieves take it from the deque: ThreadSanitizer must see it go there, and what includes this is not instrumented.
+  if (elsewhere || sanitizer::active) [[unlikely]] {
     put_ready(worker, parent);
-    return false;
+    return !elsewhere;
   }
   put_newest(worker, parent);
   notify();
