@@ -394,13 +394,15 @@ WEFT_API int weft_packing_free(weft_packing* packing);
 /* Once a preemptive unit has been created, timers of the kernel's interrupt the workers that run such units, and a unit
  * gives way to others that wait, if there are any. It is left only where that is safe; else it runs on until the next
  * tick:
- *   - signal-yield: not inside libc, the dynamic linker, the C++ runtime and weft. Any other code must stand it
+ *   - signal-yield: not inside libc, the dynamic linker, the C++ runtime, the library that malloc() comes from if that
+ *     is another, and weft. Any other code must stand it
  *     that another unit runs in its middle, on its KLT: a lock that such code holds may be wanted by that unit, which
  *     should then wait by a weft_mutex, yield, or be preemptive itself. With WEFT_OWN_TLS its thread-local storage
  *     stays its own; without, it says that it depends on none ("KLT-independent", 3.1.1).
- *   - KLT-switching: anywhere but inside weft, in system calls too. While it waits for its next slice, it keeps its KLT
- *     with all that belongs to one. There are at most WEFT_MAX_KLTS of these (4096), 1 or 2 for each worker and
- *     1 for each unit that was preempted; when there are no more, units run on.
+ *   - KLT-switching: not inside weft; in libc and the others of those only where it sleeps in a system call (a lock of
+ *     malloc's is not held for slices in which its holder does not run); in any other code. While it waits for its
+ *     next slice, it keeps its KLT with all that belongs to one. There are at most WEFT_MAX_KLTS of these (4096), 1
+ *     or 2 for each worker and 1 for each unit that was preempted; when there are no more, units run on.
  * The signal is a real-time one that the program has no handler for; SA_RESTART is set (3.5.1), so that most system
  * calls go on by themselves; those that sleep for a given time return EINTR, as for any signal. What may not be
  * interrupted goes between weft_preempt_disable() and weft_preempt_enable().

@@ -13,6 +13,11 @@ inline std::uintptr_t interrupted_instruction(const ucontext_t& context) {
 /// The number of the system call that comes next: it was interrupted, and begins anew. -1: none does.
 inline long system_call_to_be_made(const ucontext_t& context) { return isa_system_call_to_be_made(context); }
 
+/// What it is called with: the first of its arguments has index 0, the last 5.
+inline std::uint64_t system_call_argument(const ucontext_t& context, unsigned index) {
+  return isa_system_call_argument(context, index);
+}
+
 /// Whether a system call has just returned EINTR.
 inline bool system_call_was_cut_short(const ucontext_t& context) { return isa_system_call_was_cut_short(context); }
 

@@ -418,7 +418,7 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
 namespace {
 
 // The worker has a spare identity, if the unit has none of its own yet.
-void leave_with_klt(Worker& worker, Unit& unit, Klt& self) {
+void leave_with_klt(Worker& worker, Unit& unit, Klt& self, const os::WordAwaited& awaited) {
   note_deviation(worker, unit);
   UnitDetails& of_unit = details(unit);
   if (of_unit.identity == nullptr) {
@@ -427,6 +427,7 @@ void leave_with_klt(Worker& worker, Unit& unit, Klt& self) {
   }
   unit.flags.fetch_or(UnitFlag::holds_klt, std::memory_order_relaxed);
   unit.context = &self;
+  self.awaited = awaited;
   self.word.store(Klt::asleep, std::memory_order_relaxed);
 }
 
@@ -449,7 +450,7 @@ void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), vo
   const os::SignalMask before = os::block_interrupt_only();
   self.ticker.stop();
   prepare_suspend(unit);
-  leave_with_klt(worker, unit, self);
+  leave_with_klt(worker, unit, self, {});
   void** word = arch::thread_word_of(details(unit).identity->thread_pointer);
   *word = nullptr;
   other.event = Event::suspended;
@@ -487,7 +488,9 @@ void call_blocking(void (*function)(void*), void* argument) {
     call_without_worker(*worker, unit, function, argument);
 }
 
-bool switch_klt(Worker& worker, Unit& unit) {
+bool would_sleep_on(const Unit& unit) { return static_cast<const Klt*>(unit.context)->awaited.is_unchanged(); }
+
+bool switch_klt(Worker& worker, Unit& unit, const os::WordAwaited& awaited) {
   Klt* self = worker.carrier.load(std::memory_order_relaxed);
   if (self == nullptr) return false;  // no identity could be had when it should have been lent
   // With the global pool alone as in the paper, for comparison.
@@ -500,7 +503,7 @@ bool switch_klt(Worker& worker, Unit& unit) {
     return false;
   }
   self->ticker.stop();
-  leave_with_klt(worker, unit, *self);
+  leave_with_klt(worker, unit, *self, awaited);
   if (next != nullptr) {
     other = &make_current(worker, *next);
     other->left = &unit;

@@ -11,11 +11,8 @@
 #include "core/unit.h"
 #include "core/worker.h"
 #include "os/cpu_set.h"
+#include "os/interrupt.h"
 #include "os/ticker.h"
-
-namespace weft::os {
-struct Interruption;
-}
 
 namespace weft::core {
 
@@ -34,6 +31,7 @@ struct Klt {
   Worker* worker = nullptr;        // that it carries, or shall carry
   Lent* begins = nullptr;          // the scheduler that it shall begin; nullptr: it goes on
   Event event = Event::yielded;    // with that, about the unit that was left
+  os::WordAwaited awaited;         // what the unit that holds it sleeps for
   Unit* left = nullptr;            // was left for the one that it holds: to be shown
   Klt* next = nullptr;             // in a pool
   os::Ticker ticker;
@@ -46,7 +44,10 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent);
 
 /// From the handler, on the KLT that runs the unit, which may be left. False: it is not, as no other KLT is at hand;
 /// there will be one soon.
-bool switch_klt(Worker& worker, Unit& unit);
+bool switch_klt(Worker& worker, Unit& unit, const os::WordAwaited& awaited);
+
+/// Of a unit that holds a KLT: that would only sleep on.
+bool would_sleep_on(const Unit& unit);
 
 /// Calls function(argument), which may sleep in the kernel and uses nothing of weft's, in the calling unit, while its
 /// worker goes on on another KLT. Where that cannot be (a root, no stack, no further KLT), it is just called.

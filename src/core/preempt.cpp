@@ -15,6 +15,9 @@
 //     outside (want_identity). A unit without one is left only if it has asked for signal-yield: whoever asks for that
 //     says that its code does not depend on thread-local storage staying the same (3.4: "KLT-independent").
 //
+// KLT-switching leaves a unit in libc only where it sleeps in a system call (docs/design/preemption.md): a lock of
+// malloc's may be wanted by weft itself, on the very worker that would have to come to its holder.
+//
 // A unit that nobody waits behind is not left. One that cannot be left where it is runs on until the next tick; if it
 // has held preemption off itself, it yields when it lets go.
 #include "core/preempt.h"
@@ -101,6 +104,7 @@ void give_way(Worker& worker, Unit& unit, const Interruption& interruption) {
 // Whether it did. Then the unit is back, in another worker perhaps.
 bool give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption) {
   if (!can_be_left(worker, unit, interruption) || !somebody_waits(worker)) return false;
+  if (interruption.in_runtime && !interruption.in_sleep) return false;
   if (os::now_ns() - worker.slice_began < preemption_settings.interval_ns / 2) return false;
   if (!identity_is_at_hand(worker, unit)) {
     want_identity();
@@ -109,7 +113,7 @@ bool give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption)
   }
   const int kept = errno;
   ++worker.counters.preempted;
-  const bool was_left = switch_klt(worker, unit);
+  const bool was_left = switch_klt(worker, unit, interruption.awaited);
   if (!was_left) --worker.counters.preempted;
   errno = kept;
   return was_left;

@@ -146,6 +146,16 @@ void settle(Worker& worker, Unit& unit, Event event) {
   }
 }
 
+void put_back_passed_over(Worker& worker, Unit& unit) {
+  const Share* scope = scope_of(unit);
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
+    put_into_pool(&worker, unit, *pool);
+  } else {
+    open_worker(worker).inbox.put(&unit);
+    notify(scope);
+  }
+}
+
 void put_back_preempted(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
   put_behind_all_others(worker, unit);

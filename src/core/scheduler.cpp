@@ -58,12 +58,32 @@ inline bool is_cancelled_before_start(const Unit& unit, unsigned flags) {
   return (flags & never_starts) == never_starts && !unit.departed;
 }
 
+// A unit that would only sleep on, in the kernel, keeps the worker for a slice in vain; and where a thousand want the
+// same lock, its holder comes to go on each thousandth slice. So the others have their turn first. Only when all of
+// them sleep too (the first comes again; or has been stolen), one has the KLT: meanwhile the CPU is free for whoever
+// may wake them.
+bool is_passed_over(Worker& worker, const Unit& unit) {
+  if (!has_flag(unit, UnitFlag::holds_klt) || worker.lent_here != nullptr) return false;  // or the worker goes to it
+  constexpr unsigned most = 4096;
+  if (!would_sleep_on(unit) || worker.passed_over_first == &unit || worker.passed_over == most) {
+    worker.passed_over_first = nullptr;
+    worker.passed_over = 0;
+    return false;
+  }
+  if (worker.passed_over++ == 0) worker.passed_over_first = &unit;
+  return true;
+}
+
 // What is not a unit that any KLT can run.
 [[gnu::noinline]] Event run_specially(Worker& worker, Unit& unit) {
   if (is_root(unit)) return give_turn(worker, worker_of(unit));
   if (is_cancelled_before_start(unit, unit.flags.load(std::memory_order_relaxed))) {
     end_free_standing(worker, unit);
     return Event::finished;
+  }
+  if (is_passed_over(worker, unit)) {
+    put_back_passed_over(worker, unit);
+    return Event::yielded;
   }
   bool lent = false;
   const Event event = run_on_klt(worker, unit, lent);
@@ -313,7 +333,7 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
   if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
   Unit* next = take_newest(worker);
   if (next == nullptr) return nullptr;
-  if (!has_flag(*next, UnitFlag::holds_klt)) {
+  if (!has_flag(*next, UnitFlag::holds_klt) || would_sleep_on(*next)) {
     if (!worker.deque.push_if_room(next)) worker.inbox.put(next);  // there is: it has just been taken out
     notify(nullptr, true);  // while it was in hand, a worker that went to sleep could not see it
     return nullptr;

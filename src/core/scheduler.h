@@ -107,6 +107,9 @@ void run_until_done(const Unit& unit);
 /// what that would run until its wait is over: until `until_done` is done or nothing is left, where it is not nullptr.
 void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done);
 
+/// A ready unit in hand that is not run after all: comes behind all others, in the deque as in the inbox.
+void put_back_passed_over(Worker& worker, Unit& unit);
+
 /// From the handler (core/klt_switch.h): takes the unit that comes next on the worker, if it holds a KLT and the
 /// scheduler has nothing to see to before. No lock, no memory. nullptr: the scheduler decides.
 Unit* next_that_holds_klt(Worker& worker, const Unit& leaving);

@@ -115,15 +115,17 @@ struct alignas(base::cache_line) Worker {
   void* face = nullptr;           // a face's own caches
   unsigned placed_turns = 0;      // how often it was looked which of its own pools comes first
   Worker* next_unused = nullptr;
-  base::Relaxed<unsigned> held_off{0};  // what runs here is not left (core/preempt.h, HeldOff)
-  std::uint64_t preempted_before = 0;   // Counters::preempted when a unit last yielded here
-  unsigned yielded_in_turn = 0;         // units that have, since what others offer was last looked for
-  bool untimed = false;                 // a KLT carries it whose timer has not been started since (core/klt_switch.h)
-  unsigned idle_ticks = 0;              // in a row, that found nothing to preempt
-  os::Ticker ticker;                    // of the KLT that it was born with (core/preempt_timer.h); shared
-  std::uint64_t slice_began = 0;        // when what runs was resumed on a KLT of its own
-  struct Lent* lent_here = nullptr;     // while it is lent, and its scheduler begins on the KLT that lends
-  struct Klt* idle_klts = nullptr;      // that have carried it, and are near its CPU
+  base::Relaxed<unsigned> held_off{0};      // what runs here is not left (core/preempt.h, HeldOff)
+  std::uint64_t preempted_before = 0;       // Counters::preempted when a unit last yielded here
+  unsigned yielded_in_turn = 0;             // units that have, since what others offer was last looked for
+  const Unit* passed_over_first = nullptr;  // of those that sleep, since one was resumed that does not; only compared
+  unsigned passed_over = 0;                 // how many since
+  bool untimed = false;              // a KLT carries it whose timer has not been started since (core/klt_switch.h)
+  unsigned idle_ticks = 0;           // in a row, that found nothing to preempt
+  os::Ticker ticker;                 // of the KLT that it was born with (core/preempt_timer.h); shared
+  std::uint64_t slice_began = 0;     // when what runs was resumed on a KLT of its own
+  struct Lent* lent_here = nullptr;  // while it is lent, and its scheduler begins on the KLT that lends
+  struct Klt* idle_klts = nullptr;   // that have carried it, and are near its CPU
   unsigned idle_klt_count = 0;
   Restraint restraint;
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <link.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -46,12 +47,14 @@ ExportedFunction yield_function;
 ExportedFunction sleep_function;
 ExportedFunction spin_function;
 ExportedFunction clock_function;
+ExportedFunction allocator;  // libc's, or another library's in its place
 
 [[gnu::constructor]] void look_up_functions() {
   yield_function = find_exported("sched_yield");
   sleep_function = find_exported("clock_nanosleep");
   spin_function = find_exported("pthread_spin_lock");
   clock_function = find_exported("clock_gettime");
+  allocator = find_exported("malloc");
 }
 
 // weft reads the clock where it is in the midst of something; what reads it cannot be told from there. Where it lies
@@ -91,7 +94,8 @@ int collect(dl_phdr_info* object, std::size_t, void* argument) {
   auto table = static_cast<Table*>(argument);
   const bool of_weft = holds(object, reinterpret_cast<std::uintptr_t>(&collect)) ||
                        is_named_like(object->dlpi_name, "linux-vdso");  // the clock, see above
-  bool wanted = of_weft;
+  const bool is_library = object->dlpi_name[0] != '\0';
+  bool wanted = of_weft || (is_library && holds(object, allocator.begin));
   for (const char* name :
        {"libc.so", "libc-", "ld-linux", "ld-musl", "libpthread", "libdl", "libgcc_s", "libstdc++", "libc++"})
     wanted = wanted || is_named_like(object->dlpi_name, name);
@@ -117,6 +121,15 @@ bool is_ours(const siginfo_t& info, Interruption::Cause& cause) {
   return true;
 }
 
+// The call is to be made.
+WordAwaited awaited_by_futex(const ucontext_t& interrupted) {
+  const auto argument = [&interrupted](unsigned index) { return arch::system_call_argument(interrupted, index); };
+  const auto operation = static_cast<int>(argument(1)) & FUTEX_CMD_MASK;
+  const bool has_limit = argument(3) != 0;
+  if (has_limit || (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET)) return {};
+  return {reinterpret_cast<const std::atomic<std::uint32_t>*>(argument(0)), static_cast<std::uint32_t>(argument(2))};
+}
+
 void on_signal(int, siginfo_t* info, void* context) {
   Interruption interruption{};
   if (!is_ours(*info, interruption.cause)) return;
@@ -124,9 +137,11 @@ void on_signal(int, siginfo_t* info, void* context) {
   interruption.context = context;
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
-  interruption.in_sleep =
-      interruption.in_runtime && !interruption.in_weft &&
-      (is_restarted(arch::system_call_to_be_made(*interrupted)) || arch::system_call_was_cut_short(*interrupted));
+  if (interruption.in_runtime && !interruption.in_weft) {
+    const long call = arch::system_call_to_be_made(*interrupted);
+    interruption.in_sleep = is_restarted(call) || arch::system_call_was_cut_short(*interrupted);
+    if (call == SYS_futex) interruption.awaited = awaited_by_futex(*interrupted);
+  }
   interruption.on_other_stack = (interrupted->uc_stack.ss_flags & SS_ONSTACK) != 0;
   interrupted_code(interruption);
 }

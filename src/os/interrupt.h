@@ -20,18 +20,29 @@
 // left.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <sys/types.h>
 
 namespace weft::os {
+
+/// A call of libc's that goes on only when a word is not what it was: a lock, a condition, the end of a thread.
+struct WordAwaited {
+  const std::atomic<std::uint32_t>* word = nullptr;  // nullptr: it does not wait for any
+  std::uint32_t value = 0;
+  /// It would sleep on. (Whoever waits so may rely on the word being there.)
+  bool is_unchanged() const { return word != nullptr && word->load(std::memory_order_relaxed) == value; }
+};
 
 /// What the signal's handler knows.
 struct Interruption {
   enum class Cause : std::uint8_t { watchdog, timer, forwarded };
   Cause cause;
   bool in_weft;         // the code lies in the library that contains weft
-  bool in_runtime;      // the same, or libc, the dynamic linker, the C++ runtime, or the kernel's vdso
+  bool in_runtime;      // the same, or libc, the dynamic linker, the C++ runtime, the library that malloc() comes from,
+                        // or the kernel's vdso
   bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR
+  WordAwaited awaited;  // at such a call that begins anew and has no limit of time
   bool on_other_stack;  // an alternate stack of the program's own: the next signal would use it again
   std::uintptr_t instruction;
   void* context;

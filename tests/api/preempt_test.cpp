@@ -22,18 +22,22 @@
 namespace weft::test {
 namespace {
 
-std::uint64_t now_ns() {
+std::uint64_t read_clock(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ULL + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+std::uint64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
+std::uint64_t cpu_time_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
 class Preempt : public ApiTest, public ::testing::WithParamInterface<weft_preemption> {
  protected:
+  static constexpr std::uint64_t slice_ns = 200 * 1000;
   void SetUp() override {
     ApiTest::SetUp();
     if (thread_sanitizer || address_sanitizer) GTEST_SKIP() << "nothing is preempted under sanitizers";
-    ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 200 * 1000), WEFT_OK);
+    ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, slice_ns), WEFT_OK);
     before_ = weft_preemptions();
   }
   weft_unit_attr preemptive(unsigned flags = WEFT_OWN_TLS, weft_technique technique = WEFT_AUTO) const {
@@ -141,6 +145,30 @@ TEST_P(Preempt, UnitsThatTakeTurnsLetARootGoOn) {
   }
   stop = true;
   spinning.join();
+}
+
+// Each waits for the lock in the kernel, keeps its kernel thread, and would keep its worker for slice after slice.
+TEST_P(Preempt, UnitsThatSleepLeaveSlicesToWhoeverTheySleepFor) {
+  if (GetParam() != WEFT_PREEMPT_KLT_SWITCH) GTEST_SKIP() << "signal-yield leaves nothing that sleeps in libc";
+  constexpr unsigned units = 100;
+  constexpr unsigned in_vain = 25'000;  // slices in vain, where all of them have one for each of the holder's
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  unsigned turns = 0;
+  Jobs jobs;
+  for (unsigned number = 0; number < units; ++number)
+    jobs.start(preemptive(), [&] {
+      pthread_mutex_lock(&lock);
+      const std::uint64_t began = cpu_time_ns();  // of the kernel thread that it keeps
+      while (cpu_time_ns() - began < 5 * slice_ns)
+        for (int work = 0; work < 10'000; ++work) asm volatile("");
+      ++turns;
+      pthread_mutex_unlock(&lock);
+    });
+  jobs.join();
+  EXPECT_EQ(turns, units);
+  if (weft_worker_count() == 1) {
+    EXPECT_LT(preemptions(), in_vain / 2);
+  }
 }
 
 // Those that do not give way by themselves, and those that nobody makes.

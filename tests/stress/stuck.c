@@ -280,6 +280,25 @@ static void iterations_that_wait_for_each_other(void) {
   }
 }
 
+// They contend for the allocator's locks, and whoever is interrupted while it has one keeps the others waiting.
+static void many_that_allocate(void) {
+  enum { members = 300, blocks = 50 };
+  int good = 0;
+#pragma omp parallel num_threads(members) reduction(+ : good)
+  for (int i = 0; i < repeats(20); i++) {
+    unsigned char* block[blocks];
+    for (size_t j = 0; j < blocks; j++) {
+      block[j] = malloc(2000 + j * 100);
+      if (block[j] != NULL) block[j][0] = (unsigned char)j;
+    }
+    for (size_t j = 0; j < blocks; j++) {
+      good += block[j] != NULL && block[j][0] == j;
+      free(block[j]);
+    }
+  }
+  CHECK_EQUAL(good, members * blocks * repeats(20), "blocks that are as they should be");
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -297,6 +316,7 @@ int main(int count, char** arguments) {
       {"poll_for_the_root", poll_for_the_root, 0},
       {"fifty_spinning_barriers", fifty_spinning_barriers, 0},
       {"iterations_that_wait_for_each_other", iterations_that_wait_for_each_other, 0},
+      {"many_that_allocate", many_that_allocate, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);

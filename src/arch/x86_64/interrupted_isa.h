@@ -17,6 +17,11 @@ inline long isa_system_call_to_be_made(const ucontext_t& context) {
   return calls ? static_cast<long>(context.uc_mcontext.gregs[REG_RAX]) : -1;
 }
 
+inline std::uint64_t isa_system_call_argument(const ucontext_t& context, unsigned index) {
+  constexpr int places[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
+  return static_cast<std::uint64_t>(context.uc_mcontext.gregs[places[index]]);
+}
+
 inline bool isa_system_call_was_cut_short(const ucontext_t& context) {
   const auto code = reinterpret_cast<const unsigned char*>(isa_interrupted_instruction(context));
   return context.uc_mcontext.gregs[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05;
