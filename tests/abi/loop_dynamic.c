@@ -1,6 +1,14 @@
 /* schedule(dynamic) and schedule(guided), with and without chunk, with and without modifier. */
 #include "loop_log.h"
 
+/* What OpenMP leaves open, and programs that GCC has built rely on: libgomp keeps to it, and so does libomp with them.
+ */
+#ifdef __clang__
+enum { nonmonotonic_in_order = 0 };
+#else
+enum { nonmonotonic_in_order = 1 };
+#endif
+
 #define ONE_LOOP(check_order, schedule_clause)                                  \
   do {                                                                          \
     loop_log log = loop_log_new(n);                                             \
@@ -14,23 +22,23 @@
 
 static void dynamic(int n, int chunk) {
   const int dynamic_chunk = chunk, guided_chunk = 0;
-  ONE_LOOP(0, "omp parallel for schedule(dynamic, chunk)");
+  ONE_LOOP(nonmonotonic_in_order, "omp parallel for schedule(dynamic, chunk)");
   ONE_LOOP(1, "omp parallel for schedule(monotonic : dynamic, chunk)");
-  ONE_LOOP(0, "omp parallel for schedule(nonmonotonic : dynamic, chunk)");
+  ONE_LOOP(nonmonotonic_in_order, "omp parallel for schedule(nonmonotonic : dynamic, chunk)");
 }
 
 static void guided(int n, int chunk) {
   const int dynamic_chunk = 0, guided_chunk = chunk;
-  ONE_LOOP(0, "omp parallel for schedule(guided, chunk)");
+  ONE_LOOP(nonmonotonic_in_order, "omp parallel for schedule(guided, chunk)");
   ONE_LOOP(1, "omp parallel for schedule(monotonic : guided, chunk)");
-  ONE_LOOP(0, "omp parallel for schedule(nonmonotonic : guided, chunk)");
+  ONE_LOOP(nonmonotonic_in_order, "omp parallel for schedule(nonmonotonic : guided, chunk)");
 }
 
 static void without_chunk(int n) {
   const int dynamic_chunk = 1, guided_chunk = 1;
-  ONE_LOOP(0, "omp parallel for schedule(dynamic)");
+  ONE_LOOP(nonmonotonic_in_order, "omp parallel for schedule(dynamic)");
   ONE_LOOP(1, "omp parallel for schedule(monotonic : dynamic)");
-  ONE_LOOP(0, "omp parallel for schedule(guided)");
+  ONE_LOOP(nonmonotonic_in_order, "omp parallel for schedule(guided)");
   ONE_LOOP(1, "omp parallel for schedule(monotonic : guided)");
   ONE_LOOP(0, "omp parallel for schedule(auto)");
 }
@@ -54,8 +62,7 @@ static void inside_a_region(int n) {
   LOOP_LOG_CHUNKS(&logs[0], 3);
   LOOP_LOG_RUN_AT_LEAST(&logs[1], 2);
   LOOP_LOG_CHUNKS(&logs[2], 5);
-  LOOP_LOG_MONOTONIC(&logs[2]);
-  LOOP_LOG_MONOTONIC(&logs[3]);
+  for (int i = nonmonotonic_in_order ? 0 : 2; i < 4; ++i) LOOP_LOG_MONOTONIC(&logs[i]);
   for (int i = 0; i < 4; ++i) loop_log_free(&logs[i]);
 }
 

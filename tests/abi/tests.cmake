@@ -41,6 +41,7 @@ weft_abi_test(routines_time C routines_time.c)
 weft_abi_test(dynamic C dynamic.c)
 weft_abi_test(orphaned C orphaned.c)
 weft_abi_test(entry_points C entry_points.c)
+weft_abi_test(llvm_versions C llvm_versions.c NO_STOCK NO_O0 PAIRS 2_2 8_8)
 
 weft_abi_test(exceptions CXX exceptions.cpp)
 weft_abi_test(classes CXX classes.cpp)

@@ -74,15 +74,15 @@ void run_with_loop(void (*function)(void*), void* data, unsigned threads, const 
 using namespace weft::openmp;
 
 // name: between GOMP_loop_ and _start
-#define LOOPS_WITH_CHUNK(X)                     \
-  X(static, static_, false, false)              \
-  X(dynamic, dynamic, false, false)             \
-  X(guided, guided, false, false)               \
-  X(nonmonotonic_dynamic, dynamic, false, true) \
-  X(nonmonotonic_guided, guided, false, true)   \
-  X(ordered_static, static_, true, false)       \
-  X(ordered_dynamic, dynamic, true, false)      \
-  X(ordered_guided, guided, true, false)
+#define LOOPS_WITH_CHUNK(X)               \
+  X(static, static_, false)               \
+  X(dynamic, dynamic, false)              \
+  X(guided, guided, false)                \
+  X(nonmonotonic_dynamic, dynamic, false) \
+  X(nonmonotonic_guided, guided, false)   \
+  X(ordered_static, static_, true)        \
+  X(ordered_dynamic, dynamic, true)       \
+  X(ordered_guided, guided, true)
 #define LOOPS_BY_RUNTIME(X)            \
   X(runtime, false)                    \
   X(nonmonotonic_runtime, false)       \
@@ -93,16 +93,15 @@ using namespace weft::openmp;
   WEFT_EXPORT bool GOMP_loop_##name##_next(long* start, long* end) { return next(start, end); } \
   WEFT_EXPORT bool GOMP_loop_ull_##name##_next(Ull* start, Ull* end) { return next(start, end); }
 
-#define DEFINE_WITH_CHUNK(name, schedule, ordered, any_order)                                                       \
+#define DEFINE_WITH_CHUNK(name, schedule, ordered)                                                                  \
   WEFT_EXPORT bool GOMP_loop_##name##_start(long first, long last, long step, long chunk, long* start, long* end) { \
     ompt::note_caller(WEFT_CALLER);                                                                                 \
-    return begin(scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, ordered, any_order), start,   \
-                 end);                                                                                              \
+    return begin(scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, ordered), start, end);        \
   }                                                                                                                 \
   WEFT_EXPORT bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull last, Ull step, Ull chunk, Ull* start,      \
                                                 Ull* end) {                                                         \
     ompt::note_caller(WEFT_CALLER);                                                                                 \
-    Loop loop = scheduled(unsigned_loop(up, first, last, step), Schedule::schedule, 0, ordered, any_order);         \
+    Loop loop = scheduled(unsigned_loop(up, first, last, step), Schedule::schedule, 0, ordered);                    \
     loop.chunk = chunk;                                                                                             \
     return begin(loop, start, end);                                                                                 \
   }                                                                                                                 \
@@ -136,20 +135,20 @@ LOOPS_BY_RUNTIME(DEFINE_BY_RUNTIME)
 DEFINE_GENERAL(start, false)
 DEFINE_GENERAL(ordered_start, true)
 
-#define DEFINE_PARALLEL(name, schedule, any_order)                                                              \
+#define DEFINE_PARALLEL(name, schedule)                                                                         \
   WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first, \
                                              long last, long step, long chunk, unsigned flags) {                \
     note_proc_bind(flags);                                                                                      \
-    const Loop loop = scheduled(signed_loop(first, last, step), Schedule::schedule, chunk, false, any_order);   \
+    const Loop loop = scheduled(signed_loop(first, last, step), Schedule::schedule, chunk);                     \
     if (ompt::watched) [[unlikely]]                                                                             \
       return run_watched_with_loop(WEFT_CALLER, function, data, threads, loop);                                 \
     run_with_loop(function, data, threads, loop);                                                               \
   }
-DEFINE_PARALLEL(static, static_, false)
-DEFINE_PARALLEL(dynamic, dynamic, false)
-DEFINE_PARALLEL(guided, guided, false)
-DEFINE_PARALLEL(nonmonotonic_dynamic, dynamic, true)
-DEFINE_PARALLEL(nonmonotonic_guided, guided, true)
+DEFINE_PARALLEL(static, static_)
+DEFINE_PARALLEL(dynamic, dynamic)
+DEFINE_PARALLEL(guided, guided)
+DEFINE_PARALLEL(nonmonotonic_dynamic, dynamic)
+DEFINE_PARALLEL(nonmonotonic_guided, guided)
 
 #define DEFINE_PARALLEL_RUNTIME(name)                                                                           \
   WEFT_EXPORT void GOMP_parallel_loop_##name(void (*function)(void*), void* data, unsigned threads, long first, \

@@ -11,8 +11,10 @@ namespace weft::openmp {
 // GCC's numbers for schedules where it is an argument (the high bit says monotonic).
 enum GccSchedule : long { gcc_runtime = 0, gcc_static = 1, gcc_dynamic = 2, gcc_guided = 3, gcc_auto = 4 };
 
-inline Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false, bool nonmonotonic = false) {
-  loop.nonmonotonic = nonmonotonic;
+// GCC takes dynamic without a modifier for nonmonotonic, as OpenMP 5 says. Its own runtime gives each thread its chunks
+// in ascending order all the same, and so does LLVM's to GCC's code; programs rely on it (sumaclust, megahit: the first
+// that a thread finds is the lowest). So here, too. LLVM's code gets them in any order from LLVM's runtime.
+inline Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false) {
   loop.schedule = schedule;
   loop.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
   loop.ordered = ordered;
