@@ -17,7 +17,7 @@ NOT_OURS = {
     r"kmp_threadprivate_insert(_private_data)?": "inner functions of __kmpc_threadprivate; only the library calls them",
     r"__kmpc_invoke_task_func": "an inner function of the library under a name of the interface",
     r"ompt_.*": "the tools interface",
-    r"G?OMP_.*": "GCC's names and versions, which symbols.py compares with libgomp's",
+    r"OMP_.*": "GCC's versions, which symbols.py compares with libgomp's",
 }
 
 
