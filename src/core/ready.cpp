@@ -38,6 +38,14 @@ void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
   notify_pool(pool);
 }
 
+// False: it has none.
+inline bool put_into_its_pool(const Worker& worker, Unit& unit) {
+  // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
+  Pool* pool = unit.pool.load(std::memory_order_acquire);
+  if (pool != nullptr) put_into_pool(&worker, unit, *pool);
+  return pool != nullptr;
+}
+
 // Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own
 // looks neither into the deque nor into the inbox of its worker.
 Worker& open_worker(Worker& worker) {
@@ -55,11 +63,7 @@ Worker& open_worker(Worker& worker) {
 }  // namespace
 
 void put_ready(Worker& worker, Unit& unit) {
-  // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
-  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
-    put_into_pool(&worker, unit, *pool);
-    return;
-  }
+  if (put_into_its_pool(worker, unit)) return;
   const Share* scope = scope_of(unit);
   if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
     open.inbox.put(&unit);
@@ -106,14 +110,11 @@ void settle_parked(const Worker& worker, Unit& unit) {
 
 [[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
   keep_identity(worker, unit);
-  const Share* scope = scope_of(unit);
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
-    put_into_pool(&worker, unit, *pool);
-  } else {
-    put_behind_all_others(worker, unit);
-    notify(scope);
-  }
+  if (put_into_its_pool(worker, unit)) return;
+  const Share* scope = scope_of(unit);
+  put_behind_all_others(worker, unit);
+  notify(scope);
 }
 
 [[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
@@ -147,13 +148,10 @@ void settle(Worker& worker, Unit& unit, Event event) {
 }
 
 void put_back_passed_over(Worker& worker, Unit& unit) {
+  if (put_into_its_pool(worker, unit)) return;
   const Share* scope = scope_of(unit);
-  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
-    put_into_pool(&worker, unit, *pool);
-  } else {
-    open_worker(worker).inbox.put(&unit);
-    notify(scope);
-  }
+  open_worker(worker).inbox.put(&unit);
+  notify(scope);
 }
 
 void put_back_preempted(Worker& worker, Unit& unit) {
