@@ -23,6 +23,15 @@
 // is work that it may not touch, its CPU would be idle: then a spare worker stands in, which rests again
 // when the root has come back.
 //
+// A spare worker that goes to rest although something waits leaves that to those who are awake. One of them may be a
+// root in its own region, which does not come to it but goes: so whoever goes looks.
+//   S, a spare: parked=rests; left_to_awake=1; heavy fence; look for work, and who is awake; sleep.
+//   R, a root:  active=0; light fence; read left_to_awake; if 1, set 0, and look for work;
+//               if there is any: left_to_awake=1; heavy fence; look who is awake; if too few, wake a spare.
+// Either S sees that R is not awake, or R reads 1; the same for two roots that go at once, of which one reads the 0 of
+// the other. What was there before S's store R sees after its exchange. (Bug: roots that had stepped aside slept for
+// ever.)
+//
 // Rejected: an eventcount or a semaphore per pool. Both put a read-modify-write on the publisher's
 // path, and a program that runs many short parallel regions publishes all the time.
 #include "core/idle.h"
@@ -41,6 +50,9 @@
 #include "os/futex.h"
 
 namespace weft::core {
+
+std::atomic<bool> left_to_awake{false};
+
 namespace {
 
 bool is_awake(const Worker& worker) {
@@ -194,14 +206,29 @@ void Searching::sleep() {
 
 // ---------------------------------------------------------------- spares
 
+namespace {
+
+bool something_waits() { return any_work() || any_placed(); }
+
+}  // namespace
+
+void look_after_what_was_left() {
+  left_to_awake.exchange(false, std::memory_order_acq_rel);
+  if (!something_waits()) return;
+  left_to_awake.store(true, std::memory_order_relaxed);
+  os::heavy_fence();
+  if (fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare();
+}
+
 void rest(Worker& worker) {
   leave_identities_to_others(worker);
   leave_klts_to_others(worker);
   worker.active.store(false, std::memory_order_relaxed);
   worker.parked.store(Parked::spare_rests, std::memory_order_release);
+  left_to_awake.store(true, std::memory_order_release);
   os::heavy_fence();
   // Who left it something just now, and its CPU with it, may have seen it awake.
-  const bool is_wanted = (any_work() || any_placed()) && fewer_awake_than_wanted(watchdog_counts_blocked());
+  const bool is_wanted = something_waits() && fewer_awake_than_wanted(watchdog_counts_blocked());
   if (is_wanted || worker.ends.load(std::memory_order_relaxed)) wake_spare(worker);
   while (worker.parked.load(std::memory_order_acquire) == Parked::spare_rests)
     os::futex_wait(worker.parked, Parked::spare_rests);

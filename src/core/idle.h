@@ -3,6 +3,7 @@
 
 #include "core/create.h"
 #include "core/worker.h"
+#include "os/barrier.h"
 
 namespace weft::core {
 
@@ -52,6 +53,18 @@ bool wake(Worker& worker);
 
 /// A spare worker has nothing to do: sleeps until it is needed.
 void rest(Worker& worker);
+
+/// A spare rests though something waits: there are others, who are awake.
+extern std::atomic<bool> left_to_awake;
+void look_after_what_was_left();
+
+/// The worker is in use no more: a root's, whose region is over. What was left to it, a spare does.
+inline void become_inactive(Worker& worker) {
+  worker.active.store(false, std::memory_order_relaxed);
+  os::light_fence();
+  if (left_to_awake.load(std::memory_order_relaxed)) [[unlikely]]
+    look_after_what_was_left();
+}
 
 /// Whether there are fewer workers awake than there should be, if so many sleep in the kernel.
 bool fewer_awake_than_wanted(unsigned blocked);

@@ -128,7 +128,7 @@ void end_root(void* argument) {
   worker->root_unit.details.identity = worker->home = nullptr;
   worker->installed = nullptr;
   worker->current = nullptr;
-  worker->active.store(false, std::memory_order_relaxed);
+  become_inactive(*worker);
   arch::set_thread_word(nullptr);
   if (os::klt_id() == getpid()) runtime.main_has_ended.store(true, std::memory_order_relaxed);
   runtime.roots.fetch_sub(1, std::memory_order_relaxed);

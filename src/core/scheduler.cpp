@@ -357,7 +357,9 @@ class InUse {
   explicit InUse(Worker& worker) : worker_(worker), before_(worker.active.load(std::memory_order_relaxed)) {
     if (!before_) become_active(worker);
   }
-  ~InUse() { worker_.active.store(before_, std::memory_order_relaxed); }
+  ~InUse() {
+    if (!before_) become_inactive(worker_);
+  }
   InUse(const InUse&) = delete;
   InUse& operator=(const InUse&) = delete;
 
@@ -481,6 +483,33 @@ void yield() {
     come_back(worker, unit);
   }
   if (!found) os::give_up_cpu();
+}
+
+namespace {
+
+// What a unit waits for may be something that another KLT does, which wants the CPU.
+bool is_turn_of_kernel(Worker& worker) {
+  constexpr unsigned turns_of_units = 32;
+  return ++worker.yields_for_program % turns_of_units == 0;
+}
+
+// A root that is not in use as a worker is a thread of the program's like any other: the kernel sees to it.
+bool may_yield_for_program(const Worker& worker, const Unit& unit) {
+  return worker.held_off == 0 && unit.state.load(std::memory_order_relaxed) == UnitState::running && may_wait(unit) &&
+         details(unit).held_off == 0 && (!is_root(unit) || worker.active.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+bool yield_for_program() {
+  Worker* worker = this_worker();
+  if (worker == nullptr || worker->current == nullptr || !may_yield_for_program(*worker, *worker->current))
+    return false;
+  const bool some_wait =
+      is_root(*worker->current) ? any_work() || any_placed() : has_local_work(*worker) || any_work(*worker);
+  if (!some_wait || is_turn_of_kernel(*worker)) return false;
+  yield();
+  return true;
 }
 
 namespace {

@@ -42,6 +42,11 @@ void resume_all(Unit* chain);
 /// itself; one with a scope steps aside.
 void yield();
 
+/// yield(), where the calling code, which may be on any KLT, asks the kernel to run others (sched_yield(2)). False: no
+/// unit waits for the worker, or what runs here is not to be left now, or it is the kernel's turn; the caller asks the
+/// kernel. From code that may hold a lock that weft itself may want (an allocator's), not at all.
+bool yield_for_program();
+
 /// Lets this ready unit run next on the calling worker, as long as it is there that it waits to run, and nobody else
 /// can take it. False: it does not, nothing has happened.
 bool yield_to(Unit& next);

@@ -102,6 +102,7 @@ struct alignas(base::cache_line) Worker {
   unsigned units_left = 0;                          // how often it has left one
   unsigned turns = 0;                               // units that a scheduler with several pools has chosen
   unsigned direct_switches = 0;                     // of units to units
+  unsigned yields_for_program = 0;                  // (yield_for_program())
   std::uint64_t turn_points = 0;                    // at which of its scheduling points it last looked whether it is
   std::uint64_t last_turn = 0;                      // when the oldest of them was last preferred
   std::uint32_t fair_turns = 0;                     // how often something else than the newest was

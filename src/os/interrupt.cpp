@@ -15,6 +15,7 @@
 #include "arch/interrupted.h"
 #include "arch/system_call.h"
 #include "os/exported_function.h"
+#include "os/futex.h"
 #include "os/restarted_calls.h"
 #include "os/symbol_table.h"
 
@@ -48,6 +49,36 @@ ExportedFunction sleep_function;
 ExportedFunction spin_function;
 ExportedFunction clock_function;
 ExportedFunction allocator;  // libc's, or another library's in its place
+Range code_of_allocator;     // that library's; empty where it is libc's or the program's own
+
+bool holds(const dl_phdr_info* object, std::uintptr_t address) {
+  for (int index = 0; index < object->dlpi_phnum; ++index) {
+    const auto& segment = object->dlpi_phdr[index];
+    const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && address >= low && address < low + segment.p_memsz) return true;
+  }
+  return false;
+}
+
+template <class Take>
+void for_each_code(const dl_phdr_info* object, Take take) {
+  for (int index = 0; index < object->dlpi_phnum; ++index) {
+    const auto& segment = object->dlpi_phdr[index];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
+    take(low, low + segment.p_memsz);
+  }
+}
+
+// The program itself has no name.
+bool is_library(const dl_phdr_info* object) { return object->dlpi_name[0] != '\0'; }
+
+int note_code_of_allocator(dl_phdr_info* object, std::size_t, void*) {
+  if (!holds(object, allocator.begin)) return 0;
+  if (!is_library(object) || holds(object, yield_function.begin)) return 1;
+  for_each_code(object, [](std::uintptr_t low, std::uintptr_t high) { code_of_allocator = {low, high, false}; });
+  return 1;
+}
 
 [[gnu::constructor]] void look_up_functions() {
   yield_function = find_exported("sched_yield");
@@ -55,6 +86,7 @@ ExportedFunction allocator;  // libc's, or another library's in its place
   spin_function = find_exported("pthread_spin_lock");
   clock_function = find_exported("clock_gettime");
   allocator = find_exported("malloc");
+  dl_iterate_phdr(note_code_of_allocator, nullptr);
 }
 
 // weft reads the clock where it is in the midst of something; what reads it cannot be told from there. Where it lies
@@ -81,31 +113,18 @@ bool is_named_like(const char* path, const char* name) {
   return strncmp(base, name, strlen(name)) == 0;
 }
 
-bool holds(const dl_phdr_info* object, std::uintptr_t address) {
-  for (int index = 0; index < object->dlpi_phnum; ++index) {
-    const auto& segment = object->dlpi_phdr[index];
-    const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
-    if (segment.p_type == PT_LOAD && address >= low && address < low + segment.p_memsz) return true;
-  }
-  return false;
-}
-
 int collect(dl_phdr_info* object, std::size_t, void* argument) {
   auto table = static_cast<Table*>(argument);
   const bool of_weft = holds(object, reinterpret_cast<std::uintptr_t>(&collect)) ||
                        is_named_like(object->dlpi_name, "linux-vdso");  // the clock, see above
-  const bool is_library = object->dlpi_name[0] != '\0';
-  bool wanted = of_weft || (is_library && holds(object, allocator.begin));
+  bool wanted = of_weft || (is_library(object) && holds(object, allocator.begin));
   for (const char* name :
        {"libc.so", "libc-", "ld-linux", "ld-musl", "libpthread", "libdl", "libgcc_s", "libstdc++", "libc++"})
     wanted = wanted || is_named_like(object->dlpi_name, name);
   if (!wanted) return 0;
-  for (int index = 0; index < object->dlpi_phnum && table->used < most_ranges; ++index) {
-    const auto& segment = object->dlpi_phdr[index];
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
-    table->ranges[table->used++] = {low, low + segment.p_memsz, of_weft};
-  }
+  for_each_code(object, [table, of_weft](std::uintptr_t low, std::uintptr_t high) {
+    if (table->used < most_ranges) table->ranges[table->used++] = {low, high, of_weft};
+  });
   return 0;
 }
 
@@ -164,6 +183,18 @@ bool install_on(int number) {
 
 bool is_in_waiting_call(std::uintptr_t instruction) {
   return yield_function.holds(instruction) || sleep_function.holds(instruction) || spin_function.holds(instruction);
+}
+
+void libc_sched_yield() {
+  using Function = int (*)();
+  if (yield_function.begin != 0)
+    reinterpret_cast<Function>(yield_function.begin)();
+  else
+    give_up_cpu();
+}
+
+bool is_in_replaced_allocator(std::uintptr_t instruction) {
+  return instruction >= code_of_allocator.low && instruction < code_of_allocator.high;
 }
 
 void leave(const Interruption& interruption, void (*function)(void*), void* argument) {

@@ -77,6 +77,12 @@ int this_klt();
 /// (sched_yield, clock_nanosleep, pthread_spin_lock); no lock of libc's is held in there.
 bool is_in_waiting_call(std::uintptr_t instruction);
 
+/// sched_yield() as libc has it: found there, a unit may be left.
+void libc_sched_yield();
+
+/// Whether the instruction belongs to the library that malloc() comes from, which is not libc.
+bool is_in_replaced_allocator(std::uintptr_t instruction);
+
 /// Finds out anew which code is not to be left (libraries come and go). Not from the handler.
 void refresh_code_not_to_leave();
 

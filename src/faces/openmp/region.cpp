@@ -12,6 +12,7 @@
 #include "arch/cpu.h"
 #include "base/panic.h"
 #include "core/identities.h"
+#include "core/idle.h"
 #include "core/scheduler.h"
 #include "core/watchdog.h"
 #include "faces/openmp/experiment.h"
@@ -296,7 +297,7 @@ void complete_region() {
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
   if (team.size > 1) {
-    if (team.standing == Standing::outermost) worker.active.store(false, std::memory_order_relaxed);
+    if (team.standing == Standing::outermost) core::become_inactive(worker);
     release_threads(team);
   }
   if (forked) return;  // the team is a picture of the parent's
