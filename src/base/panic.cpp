@@ -1,10 +1,13 @@
 #include "base/panic.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weft::base {
@@ -12,8 +15,20 @@ namespace {
 
 Lines* collected = nullptr;
 
+// A second descriptor of stderr, and the file that it was: the program may close all that it finds, and its number may
+// be another file's by now.
+int kept_stderr = -1;
+struct stat kept_file;
+
+bool is_kept() {
+  struct stat now {};
+  return kept_stderr >= 0 && fstat(kept_stderr, &now) == 0 && now.st_dev == kept_file.st_dev &&
+         now.st_ino == kept_file.st_ino;
+}
+
 void write_out(const char* text, std::size_t length) {
-  [[maybe_unused]] ssize_t ignored = write(STDERR_FILENO, text, length);
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, length);
+  if (written < 0 && errno == EBADF && is_kept()) written = write(kept_stderr, text, length);
 }
 
 struct Line {
@@ -32,6 +47,12 @@ struct Line {
 };
 
 }  // namespace
+
+void keep_stderr() {
+  constexpr int above_what_programs_count_on = 100;
+  kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, above_what_programs_count_on);
+  if (kept_stderr >= 0) fstat(kept_stderr, &kept_file);
+}
 
 void Lines::add(const char* format, ...) {
   va_list arguments;

@@ -20,6 +20,10 @@ class Lines {
   std::size_t length_ = 0;
 };
 
+/// What is written when the program has closed stderr, as many do in their last handler of exit(3), goes there all the
+/// same. Once.
+void keep_stderr();
+
 /// Until the next call, the lines of warn() go there; nullptr: to stderr, at once. While no other thread is in weft.
 void collect_warnings(Lines* lines);
 

@@ -1,24 +1,25 @@
 """What weft says of its environment, and its report, in a script that starts several processes: each that uses weft
-says it, and its helpers say nothing. PROGRAM opens a region.
+says it, and its helpers say nothing. Both programs open a region.
 
-processes_test.py PROGRAM
+processes_test.py PROGRAM CLOSES_STDERR
 """
 
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-PROGRAM = sys.argv[1]
+PROGRAM, CLOSES_STDERR = sys.argv[1:]
 NAME = Path(PROGRAM).name
 
 
-def run(script: str, *arguments: str, **settings: str) -> str:
+def run(script: str, *arguments: str, program: str = PROGRAM, **settings: str) -> str:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "KMP_", "WEFT_"))}
     environment |= {"WEFT_NUM_WORKERS": "2", **settings}
     environment["LD_PRELOAD"] = str(Path(environment["CHECK_RUNTIME"]) / "libgomp.so.1")
-    command = ["sh", "-c", script, "sh", PROGRAM, *arguments]
+    command = ["sh", "-c", script, "sh", program, *arguments]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
     if result.returncode != 0:
         sys.exit(f"{script}: exit status {result.returncode}: {result.stderr!r}")
@@ -53,6 +54,13 @@ def main() -> None:
     expect("misspelt", errors, r"^weft: WEFT_QUITE_ANOTHER: weft knows no such variable$", 2)
     expect("nothing else", errors, "^.", 8)
     expect("where weft is not used", run(helpers + "env true", **bad, WEFT_REPORT="1"), ".", 0)
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "everywhere"
+        errors = run('"$1"', program=CLOSES_STDERR, WEFT_REPORT="1")
+        expect("a program that has closed stderr", errors, r"^weft: report: members +\d", 1)
+        errors = run('"$1" "$2"', str(file), program=CLOSES_STDERR, WEFT_REPORT="1")
+        expect("one that has closed all it found", errors + file.read_text(), ".", 0)
 
     known = {"WEFT_IO": "klts", "WEFT_BENCH_MKL": "/nowhere", "WEFT_BUILD_DIR": "/nowhere", "WEFT_CTL": "on"}
     expect("known ones", run('"$1"', **known), ".", 0)

@@ -158,8 +158,10 @@ endforeach()
 abi_program(abi_experiment_probe -O2 experiment_probe.c)
 abi_register(abi.experiment 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/experiment_test.py $<TARGET_FILE:abi_experiment_probe>)
+abi_program(abi_closes_stderr -O2 closes_stderr.c)
 abi_register(abi.processes 60 COMMAND
-  ${Python3_EXECUTABLE} ${abi_root}/processes_test.py $<TARGET_FILE:abi_experiment_probe>)
+  ${Python3_EXECUTABLE} ${abi_root}/processes_test.py
+  $<TARGET_FILE:abi_experiment_probe> $<TARGET_FILE:abi_closes_stderr>)
 set(abi_switches kept-teams own-lists borrowed-stacks range runs master-helps place-pools)
 list(JOIN abi_switches "," abi_all_switches)
 foreach(without ${abi_switches} ${abi_all_switches})

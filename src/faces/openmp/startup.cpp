@@ -49,6 +49,7 @@ void tell_about_environment() { about_environment.write(); }
   choose_members(core::preemption_settings.kind);
   if (!settings.identities) core::identities_enabled = false;
   base::collect_warnings(nullptr);
+  if (settings.report) base::keep_stderr();
   if (settings.display) display_settings(settings.display_verbose);
 }
 
