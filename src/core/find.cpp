@@ -166,6 +166,11 @@ Unit* next_local(Worker& worker) {
   }
 }
 
+Unit* next_handed_in(Worker& worker) {
+  Unit* unit = unpack(worker, worker.inbox.take_all());
+  return unless_out_of_scope(worker, worker, unit);
+}
+
 namespace {
 
 // A single unit is left to a worker that goes from unit to unit, and so comes to it sooner than it would come here:

@@ -82,6 +82,17 @@ void put_own_into_pool(Worker& worker) {
   }
 }
 
+[[gnu::noinline]] void put_behind_all_others(Worker& worker, Unit& unit) {
+  Worker& open = open_worker(worker);
+  if (&open != &worker || !worker.privacy.enter()) {
+    open.inbox.put(&unit);
+  } else {
+    const bool put = worker.deque.push_oldest_alone(&unit);
+    worker.privacy.leave();
+    if (!put) worker.inbox.put(&unit);
+  }
+}
+
 namespace {
 
 void settle_suspended(Worker& worker, Unit& unit) {
@@ -95,17 +106,6 @@ void settle_suspended(Worker& worker, Unit& unit) {
 void settle_parked(const Worker& worker, Unit& unit) {
   unit.state.store(UnitState::suspended, std::memory_order_relaxed);
   worker.parked_under->unlock();
-}
-
-[[gnu::noinline]] void put_behind_all_others(Worker& worker, Unit& unit) {
-  Worker& open = open_worker(worker);
-  if (&open != &worker || !worker.privacy.enter()) {
-    open.inbox.put(&unit);
-  } else {
-    const bool put = worker.deque.push_oldest_alone(&unit);
-    worker.privacy.leave();
-    if (!put) worker.inbox.put(&unit);
-  }
 }
 
 [[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {

@@ -44,7 +44,7 @@ constexpr unsigned most_direct_switches = 64;
 Event give_turn(Worker& worker, Worker& home) {
   if (!home.turn_put_off) {
     home.turn_put_off = true;
-    worker.inbox.put(&home.root_unit);
+    put_behind_all_others(worker, home.root_unit);
     return Event::yielded;
   }
   std::uint32_t parked = Parked::for_its_turn;
@@ -167,7 +167,17 @@ Found look_around(Worker& worker) {
   return search_elsewhere(worker, by_time && several && !now_and_then ? Sought::share : Sought::anything);
 }
 
+// Units that yield in turn keep the deque, or the pool of a place, from ever being empty, and what has come into the
+// inbox has its turn before they come again: a root that has stepped aside. (Where others visit the deque they go
+// through the inbox themselves.)
+void take_in_what_came(Worker& worker) {
+  if (worker.inbox.looks_empty() || worker.handed_on != nullptr || worker.scheduler() != nullptr) return;
+  const bool goes_round = worker.privacy.is_private() || worker.attended.load(std::memory_order_relaxed) != nullptr;
+  if (goes_round) worker.handed_on = next_handed_in(worker);
+}
+
 void go_on_after_yield(Worker& worker) {
+  take_in_what_came(worker);
   if (Found found = look_around(worker)) {
     keep_time(worker);
     run_found(worker, found);

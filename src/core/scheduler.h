@@ -112,6 +112,9 @@ void run_until_done(const Unit& unit);
 /// what that would run until its wait is over: until `until_done` is done or nothing is left, where it is not nullptr.
 void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done);
 
+/// A ready unit in hand goes behind what is ready on the worker; nobody is told.
+void put_behind_all_others(Worker& worker, Unit& unit);
+
 /// A ready unit in hand that is not run after all: comes behind all others, in the deque as in the inbox.
 void put_back_passed_over(Worker& worker, Unit& unit);
 
