@@ -30,7 +30,7 @@
 //               if there is any: left_to_awake=1; heavy fence; look who is awake; if too few, wake a spare.
 // Either S sees that R is not awake, or R reads 1; the same for two roots that go at once, of which one reads the 0 of
 // the other. What was there before S's store R sees after its exchange. (Bug: roots that had stepped aside slept for
-// ever.)
+// ever.) tests/models/left_to_awake.pml is a model of this.
 //
 // Rejected: an eventcount or a semaphore per pool. Both put a read-modify-write on the publisher's
 // path, and a program that runs many short parallel regions publishes all the time.
