@@ -49,17 +49,26 @@ std::atomic<unsigned> spares_made{0};
 // Enough for a scheduler: units run on their own stacks.
 constexpr std::size_t scheduler_stack_bytes = 128UL * 1024;
 
+// nullptr: nothing runs here, or on a stack that is not weft's.
+const Stack* stack_in_use() {
+  const Worker* worker = this_worker();
+  return worker != nullptr && worker->current != nullptr ? innermost_stack(*worker->current) : nullptr;
+}
+
 bool report_overflow(void* address) {
-  Worker* worker = this_worker();
-  if (worker == nullptr || worker->current == nullptr) return false;
-  const Unit& unit = *worker->current;
-  const Stack* stack = innermost_stack(unit);
+  const Stack* stack = stack_in_use();
   if (stack == nullptr || !stack->guard_holds(address)) return false;
+  const Unit& unit = *this_worker()->current;
   while (!base::first_to_end()) ::pause();
   base::warn("stack overflow in %s (stack of %zu KiB); raise %s",
              details(unit).name != nullptr ? details(unit).name : "a unit without a name", stack->usable_size() / 1024,
              runtime.config.stack_setting);
   return true;
+}
+
+bool allow_code_on_stack(void* instruction) {
+  const Stack* stack = stack_in_use();
+  return stack != nullptr && stack->holds(instruction) && os::make_executable(stack->memory);
 }
 
 Worker* new_worker() {
@@ -272,7 +281,7 @@ void start_once() {
   make_place_pools();
   pthread_key_create(&root_key, end_root);
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  os::watch_for_stack_overflow(report_overflow);
+  os::watch_for_faults(report_overflow, allow_code_on_stack);
   enable_watchdog(enable_preemption());
   if (preemption_settings.kind != Preemption::none) make_units_slowly();
   obey_commands();

@@ -32,6 +32,10 @@ struct Stack {
   std::size_t size() const { return memory.size; }
   /// What whoever asked for it knows of it.
   std::size_t usable_size() const { return size_class != 0 ? std::size_t{1} << size_class : memory.size; }
+  bool holds(const void* address) const {
+    const char* byte = static_cast<const char*>(address);
+    return byte >= memory.low && byte < memory.low + memory.size;
+  }
   bool guard_holds(const void* address) const {
     const char* byte = static_cast<const char*>(address);
     return byte >= memory.low - memory.guard && byte < memory.low;

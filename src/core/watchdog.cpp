@@ -153,6 +153,19 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   return interrupt(worker, before, klt, ran_ns);
 }
 
+bool waits_elsewhere(const Worker& worker) {
+  const std::uint32_t parked = worker.parked.load(std::memory_order_relaxed);
+  return parked == Parked::for_its_turn || parked == Parked::for_work_within;
+}
+
+// A root that has lent its KLT runs its own team's members alone. They get on, if only by yielding to each other; but
+// where nobody else is awake, another root's do not, and that may be what these wait for.
+bool keeps_others_waiting(const Worker& worker, const Seen& before) {
+  if (worker.lends_within.load(std::memory_order_relaxed) == nullptr) return false;
+  if (!before.blocked && some_unbound_awake()) return false;
+  return find_worker([&worker](const Worker& other) { return &other != &worker && waits_elsewhere(other); }) != nullptr;
+}
+
 void look(std::uint64_t now) {
   const bool waiting = units_wait();
   for_each_worker([&](Worker& worker) {
@@ -171,7 +184,10 @@ void look(std::uint64_t now) {
       before.asleep_since = now;
       before.changes_over = false;
       if (!next_after) before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
-      before.blocked = false;
+      if (waiting && keeps_others_waiting(worker, before))
+        stand_in_for(before, now);
+      else
+        before.blocked = false;
       worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
       worker.interrupt_sent.store(false, std::memory_order_relaxed);
       if (!next_after) return;

@@ -2,13 +2,18 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <ucontext.h>
 #include <unistd.h>
+
+#include "arch/interrupted.h"
 
 namespace weft::os {
 namespace {
 
 OverflowReporter reporter = nullptr;
+ExecutionAllower allower = nullptr;
 struct sigaction previous_segv;
 struct sigaction previous_bus;
 
@@ -29,6 +34,11 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   }
 }
 
+bool was_executed(const siginfo_t& info, void* context) {
+  return reinterpret_cast<std::uintptr_t>(info.si_addr) ==
+         arch::interrupted_instruction(*static_cast<ucontext_t*>(context));
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
   if (info->si_code > 0 && reporter(info->si_addr)) {
@@ -37,15 +47,19 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     sigaction(signal, &fallback, nullptr);  // faults again on return, and ends as such a fault does
     return;
   }
+  const bool goes_on =
+      info->si_code == SEGV_ACCERR && signal == SIGSEGV && was_executed(*info, context) && allower(info->si_addr);
   errno = kept;
+  if (goes_on) return;
   pass_on(signal, info, context);
 }
 
 }  // namespace
 
-void watch_for_stack_overflow(OverflowReporter function) {
+void watch_for_faults(OverflowReporter overflow, ExecutionAllower execution) {
   if (reporter != nullptr) return;
-  reporter = function;
+  reporter = overflow;
+  allower = execution;
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -1,4 +1,4 @@
-// Stack overflow: found by the guard below each stack, told in one line.
+// Stack overflow: found by the guard below each stack, told in one line. And code on a stack that is not executable yet.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,13 @@ namespace weft::os {
 /// a stack of weft's, and if so, prints the line that says so. Must be async-signal-safe.
 using OverflowReporter = bool (*)(void* address);
 
+/// Called there, too, with the address of an instruction that must not be executed: true if it may be from now on.
+using ExecutionAllower = bool (*)(void* instruction);
+
 /// Installs the SIGSEGV and SIGBUS handler, in front of whatever the program has installed: every
-/// fault that is not an overflow of a weft stack goes on to that, as if weft were not there. A
+/// fault that is neither an overflow of a weft stack nor code there that may be executed goes on to that, as if weft were not there. A
 /// program that installs its own handler afterwards replaces this one.
-void watch_for_stack_overflow(OverflowReporter reporter);
+void watch_for_faults(OverflowReporter reporter, ExecutionAllower allower);
 
 /// Gives the calling KLT an alternate signal stack if it has none, since a handler cannot run on
 /// the stack that overflowed. Returns its memory (nullptr: it had one, or there is no memory).

@@ -1,6 +1,9 @@
 #include "os/stack_memory.h"
 
+#include <atomic>
 #include <cerrno>
+#include <cstring>
+#include <link.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,13 +20,42 @@ constexpr std::size_t page = 4096;
 // Compilers do not probe the stack by default; a large automatic array may jump over one page.
 std::size_t guard_for(std::size_t size) { return size >= (256U << 10U) ? 16 * page : page; }
 
+std::atomic<unsigned long long> loads_seen{0};  // of libraries, when all were last looked at
+std::atomic<bool> some_need_executable{false};  // for good, as libc has it
+
+bool needs_executable_stacks(const dl_phdr_info& object) {
+  if (strncmp(object.dlpi_name, "linux-vdso", strlen("linux-vdso")) == 0) return false;
+  for (int index = 0; index < object.dlpi_phnum; ++index)
+    if (object.dlpi_phdr[index].p_type == PT_GNU_STACK) return (object.dlpi_phdr[index].p_flags & PF_X) != 0;
+  return true;  // it was built before there was such an entry
+}
+
+int look_at_object(dl_phdr_info* object, std::size_t, void* loads_before) {
+  if (object->dlpi_adds == *static_cast<unsigned long long*>(loads_before)) return 1;
+  loads_seen.store(object->dlpi_adds, std::memory_order_relaxed);
+  if (!needs_executable_stacks(*object)) return 0;
+  some_need_executable.store(true, std::memory_order_relaxed);
+  return 1;
+}
+
+bool stacks_are_executable() {
+  unsigned long long loads_before = loads_seen.load(std::memory_order_relaxed);
+  if (!some_need_executable.load(std::memory_order_relaxed)) dl_iterate_phdr(look_at_object, &loads_before);
+  return some_need_executable.load(std::memory_order_relaxed);
+}
+
+void* map(std::size_t size, int protection) {
+  return mmap(nullptr, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+}
+
 }  // namespace
 
 StackMemory map_stack(std::size_t size) {
   const int kept = errno;
   const std::size_t guard = guard_for(size);
-  void* base = mmap(nullptr, size + guard, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  constexpr int data = PROT_READ | PROT_WRITE;
+  void* base = stacks_are_executable() ? map(size + guard, data | PROT_EXEC) : MAP_FAILED;
+  if (base == MAP_FAILED) base = map(size + guard, data);  // or that is not allowed here
   StackMemory memory;
   if (base != MAP_FAILED) {
     if (madvise(base, guard, madv_guard_install) != 0) mprotect(base, guard, PROT_NONE);
@@ -31,6 +63,10 @@ StackMemory map_stack(std::size_t size) {
   }
   errno = kept;
   return memory;
+}
+
+bool make_executable(const StackMemory& memory) {
+  return stacks_are_executable() && mprotect(memory.low, memory.size, PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
 }
 
 void unmap_stack(const StackMemory& memory) {

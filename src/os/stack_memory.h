@@ -12,8 +12,13 @@ struct StackMemory {
   std::size_t guard = 0;
 };
 
-/// Maps `size` usable bytes (a multiple of the page size). low == nullptr if there is no memory.
+/// Maps `size` usable bytes (a multiple of the page size). low == nullptr if there is no memory. Executable where the
+/// program or a library that it has loaded asks for executable stacks (PT_GNU_STACK), as libc's are then: compilers put
+/// code there for GNU C's nested functions and Fortran's internal procedures that are passed as arguments.
 StackMemory map_stack(std::size_t size);
+/// The same for one that was mapped before such a library was loaded. False: it is not to be executable. From signal
+/// handlers too.
+bool make_executable(const StackMemory& memory);
 void unmap_stack(const StackMemory& memory);
 
 /// The stack size that a new thread of this process gets by default, in bytes (RLIMIT_STACK).

@@ -2,6 +2,8 @@
 weft_abi_test(parallel_basic C parallel_basic.c)
 weft_abi_test(parallel_data C parallel_data.c)
 weft_abi_test(parallel_nested C parallel_nested.c)
+weft_abi_test(nested_identity C nested_identity.c)
+weft_abi_test(trampoline C trampoline.c)
 weft_abi_test(loop_static C loop_static.c)
 weft_abi_test(loop_dynamic C loop_dynamic.c)
 weft_abi_test(single C single.c)
@@ -158,6 +160,14 @@ endforeach()
 abi_program(abi_experiment_probe -O2 experiment_probe.c)
 abi_register(abi.experiment 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/experiment_test.py $<TARGET_FILE:abi_experiment_probe>)
+abi_program(abi_trampoline_late -O2 trampoline_late.c)
+add_library(abi_trampoline_library MODULE ${abi_root}/trampoline_library.c)
+target_link_options(abi_trampoline_library PRIVATE -Wl,--no-warn-execstack)
+foreach(workers 1 2 8)
+  abi_register(abi.trampoline_late.w${workers} 60 COMMAND abi_trampoline_late $<TARGET_FILE:abi_trampoline_library>
+    ENV OMP_NUM_THREADS=8 WEFT_NUM_WORKERS=${workers})
+  set_tests_properties(abi.trampoline_late.w${workers} PROPERTIES SKIP_RETURN_CODE 77)
+endforeach()
 abi_program(abi_closes_stderr -O2 closes_stderr.c)
 abi_register(abi.processes 60 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/processes_test.py

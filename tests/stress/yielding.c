@@ -192,6 +192,34 @@ static void regions_side_by_side(void) {
   CHECK_EQUAL(atomic_load(&sum), callers * expected, "members");
 }
 
+// Members of one root wait for another root, whose members wait for each other.
+static void* add_up_and_say_so(void* argument) {
+  atomic_int* done = argument;
+  struct YieldingBarrier barrier = CHECK_ZERO;
+#pragma omp parallel num_threads(3)
+  for (int i = 0; i < 20; i++) {
+    wait_in(&barrier, 3);
+  }
+  atomic_store(done, 1);
+  return NULL;
+}
+
+static void one_root_for_another(void) {
+  for (int i = 0; i < repeats(10); i++) {
+    atomic_int done = 0;
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, add_up_and_say_so, &done), 0, "pthread_create()");
+#pragma omp parallel num_threads(3)
+    {
+      while (omp_get_thread_num() != 0 && !atomic_load(&done)) {
+        sched_yield();
+      }
+#pragma omp barrier
+    }
+    pthread_join(thread, NULL);
+  }
+}
+
 // A spin lock that is held across a barrier of OpenMP's.
 static void lock_held_across_a_barrier(void) {
   atomic_flag lock = ATOMIC_FLAG_INIT;
@@ -239,6 +267,7 @@ int main(int count, char** arguments) {
       {"for_a_thread_of_the_program", for_a_thread_of_the_program, 0},
       {"regions_of_several_threads", regions_of_several_threads, 0},
       {"regions_side_by_side", regions_side_by_side, 0},
+      {"one_root_for_another", one_root_for_another, 0},
       {"lock_held_across_a_barrier", lock_held_across_a_barrier, 0},
       {"tasks_that_wait_for_members", tasks_that_wait_for_members, 0},
       {NULL, NULL, 0},

@@ -154,9 +154,12 @@ void end_cancelled(Team& team) {
 // The process is a child, forked since the region was opened: what the team counts are the parent's members.
 bool forked_inside(const Team& team) { return team.epoch != core::runtime.epoch.load(std::memory_order_relaxed); }
 
+// And has it until the first of them begins: others may have taken them all meanwhile.
 void keep_own_identity_while_members_run(core::Worker& worker) {
   core::Unit& unit = *worker.current;
-  if (!core::is_root(unit) && details(unit).identity == nullptr) core::keep_identity(worker, unit);
+  if (core::is_root(unit) || details(unit).identity != nullptr) return;
+  core::keep_identity(worker, unit);
+  core::install_for(worker, unit);
 }
 
 }  // namespace
