@@ -79,10 +79,12 @@ bool takes_from_all(const Worker& worker) {
                                     place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off());
 }
 
-Unit* next_placed_elsewhere(const Worker& worker) {
+// Begins with another pool each time: where units yield to each other a pool is never empty.
+Unit* next_placed_elsewhere(Worker& worker) {
   if (!takes_from_all(worker)) return nullptr;
+  const unsigned first = worker.pools_begun_with++;
   for (unsigned index = 0; index < place_pools.count; ++index)
-    if (Unit* unit = place_pools.pools[index]->pop(); unit != nullptr) return unit;
+    if (Unit* unit = place_pool(first + index)->pop(); unit != nullptr) return unit;
   return nullptr;
 }
 

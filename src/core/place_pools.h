@@ -46,7 +46,7 @@ void notify_place(const Pool& pool, const Share* scope);
 /// The next unit of the pool that the worker attends; nullptr: none, or it attends none.
 Unit* next_placed(Worker& worker);
 /// From any pool, if the worker may.
-Unit* next_placed_elsewhere(const Worker& worker);
+Unit* next_placed_elsewhere(Worker& worker);
 
 /// Whether the worker may.
 bool takes_from_all(const Worker& worker);

@@ -114,6 +114,7 @@ struct alignas(base::cache_line) Worker {
   WholeUnit scheduler_code;       // `current` in a scheduler of the program's own, between units: cannot wait
   Stack* root_segment = nullptr;  // where its frames go on, inside call_on_segment()
   void* face = nullptr;           // a face's own caches
+  unsigned pools_begun_with = 0;  // of places, when it looked into all
   unsigned placed_turns = 0;      // how often it was looked which of its own pools comes first
   Worker* next_unused = nullptr;
   base::Relaxed<unsigned> held_off{0};      // what runs here is not left (core/preempt.h, HeldOff)

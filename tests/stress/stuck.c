@@ -174,6 +174,31 @@ static void pipe_between_members(void) {
   close(ends[1]);
 }
 
+// Members of one root wait for each other with sched_yield(), those of another in the kernel. At places
+// (CMakeLists.txt) the pool of the first was never empty, and whoever takes from all came to the others no more.
+static void* read_from_each_other(void* argument) {
+  for (int i = 0; i < repeats(10); i++) {
+    pipe_between_members();
+  }
+  return argument;
+}
+
+static void yielding_beside_reading(void) {
+  pthread_t reader;
+  CHECK_EQUAL(pthread_create(&reader, NULL, read_from_each_other, NULL), 0, "pthread_create()");
+  for (int i = 0; i < repeats(10); i++) {
+    atomic_int arrived = 0;
+#pragma omp parallel num_threads(8)
+    for (int j = 1; j <= 10; j++) {
+      atomic_fetch_add(&arrived, 1);
+      while (atomic_load(&arrived) < 8 * j) {
+        sched_yield();
+      }
+    }
+  }
+  pthread_join(reader, NULL);
+}
+
 // A mutex that a member holds while it is suspended at a scheduling point.
 static void mutex_held_at_a_scheduling_point(void) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -314,6 +339,7 @@ int main(int count, char** arguments) {
       {"pthread_barrier_between_members", pthread_barrier_between_members, 0},
       {"pthread_condition_between_members", pthread_condition_between_members, 0},
       {"pipe_between_members", pipe_between_members, 0},
+      {"yielding_beside_reading", yielding_beside_reading, 0},
       {"mutex_held_at_a_scheduling_point", mutex_held_at_a_scheduling_point, 0},
       {"mutex_held_across_a_barrier", mutex_held_across_a_barrier, 0},
       {"spin_lock_held_across_a_barrier", spin_lock_held_across_a_barrier, 0},
