@@ -150,7 +150,7 @@ void settle(Worker& worker, Unit& unit, Event event) {
 void put_back_passed_over(Worker& worker, Unit& unit) {
   if (put_into_its_pool(worker, unit)) return;
   const Share* scope = scope_of(unit);
-  open_worker(worker).inbox.put(&unit);
+  put_behind_all_others(worker, unit);
   notify(scope);
 }
 

@@ -13,6 +13,10 @@ namespace {
 
 struct Sleep : CoreTest {};
 
+// In a second, of which a worker that spins would use all. ThreadSanitizer has a thread of its own, which wakes a
+// hundred times, at 20 us and more for each on virtual machines.
+constexpr unsigned long long most_when_idle_ns = (thread_sanitizer ? 100ULL : 20ULL) * 1000 * 1000;
+
 void wake_everybody() {
   std::atomic<unsigned> run{0};
   Jobs jobs;
@@ -28,7 +32,7 @@ TEST_F(Sleep, AnIdleProcessUsesNoCpu) {
   nap(std::chrono::milliseconds(100));
   const unsigned long long before = process_cpu_time();
   nap(std::chrono::seconds(1));
-  EXPECT_LT(process_cpu_time() - before, 20ULL * 1000 * 1000) << "ns of CPU time in one idle second";
+  EXPECT_LT(process_cpu_time() - before, most_when_idle_ns) << "ns of CPU time in one idle second";
 }
 
 TEST_F(Sleep, ARootThatWaitsUsesNoCpu) {
@@ -37,7 +41,7 @@ TEST_F(Sleep, ARootThatWaitsUsesNoCpu) {
   nap(std::chrono::milliseconds(100));
   const unsigned long long before = process_cpu_time();
   nap(std::chrono::seconds(1));
-  EXPECT_LT(process_cpu_time() - before, 20ULL * 1000 * 1000);
+  EXPECT_LT(process_cpu_time() - before, most_when_idle_ns);
   semaphore.release();
   waiter.join();
 }
