@@ -25,6 +25,7 @@
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/pool/pool.h"
+#include "core/preempt.h"
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"
 #include "core/watchdog.h"
@@ -553,7 +554,11 @@ bool yield_to(Unit& next) {
   return true;
 }
 
+// It sleeps in here for long, and is still the unit that runs: a handler of the program's may run on top of it and be
+// interrupted itself, in code that looks like any other of the program's. (Bug: it stepped aside once more, stood in two
+// queues, and what came of that was run twice.)
 void step_aside() {
+  const HeldOff held;
   Worker& worker = *this_worker();
   Worker* other = any_work() || any_placed() ? stand_in() : nullptr;
   if (other == nullptr) {
