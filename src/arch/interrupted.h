@@ -21,4 +21,13 @@ inline std::uint64_t system_call_argument(const ucontext_t& context, unsigned in
 /// Whether a system call has just returned EINTR.
 inline bool system_call_was_cut_short(const ucontext_t& context) { return isa_system_call_was_cut_short(context); }
 
+/// What the registers hold, the instruction pointer aside: 16 bits for each of the general ones, and a number for all
+/// of the vector ones together (of each the lowest 16 bytes). Equal registers give equal numbers; others mostly do not.
+struct Footprint {
+  static constexpr unsigned general_registers = 16;
+  std::uint16_t general[general_registers];
+  std::uint64_t vectors;
+};
+inline Footprint footprint(const ucontext_t& context) { return isa_footprint<Footprint>(context); }
+
 }  // namespace weft::arch

@@ -36,6 +36,7 @@
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
 #include "core/slices.h"
+#include "core/spinners.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
@@ -140,6 +141,18 @@ const void* group_of(const Unit& unit) {
   return group;
 }
 
+// What is inside libc now may not be there soon: a loop that polls and reads the clock is mostly there.
+void ask_to_try_again(Worker& worker) {
+  constexpr unsigned most = 5;
+  if (worker.tries.fetch_add(1, std::memory_order_relaxed) + 1 < most) {
+    look_again_soon();
+    return;
+  }
+  worker.tries.store(0, std::memory_order_relaxed);
+  worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+  worker.spins.store(true, std::memory_order_relaxed);  // nobody can tell
+}
+
 void on_watchdog(Worker& worker, const Interruption& interruption) {
   Unit* unit = worker.current;
   if (unit == nullptr) return;
@@ -147,11 +160,16 @@ void on_watchdog(Worker& worker, const Interruption& interruption) {
   const bool asleep = interruption.in_sleep && keeps_root_from_going_on(worker);
   const bool in_runtime = interruption.in_runtime && !asleep;
   if (in_runtime || interruption.on_other_stack || !can_be_left(worker, *unit, interruption)) {
-    worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+    if (in_runtime)
+      ask_to_try_again(worker);
+    else
+      worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  worker.tries.store(0, std::memory_order_relaxed);
   const void* group = group_of(*unit);
   worker.stuck_group.store(group, std::memory_order_relaxed);
+  if (is_spinner(*unit, interruption)) worker.spins.store(true, std::memory_order_relaxed);
   if (!slice_is_over(group, worker.ran_ns.load(std::memory_order_relaxed))) return;
   if (asleep)
     note_moved();

@@ -555,8 +555,8 @@ bool yield_to(Unit& next) {
 }
 
 // It sleeps in here for long, and is still the unit that runs: a handler of the program's may run on top of it and be
-// interrupted itself, in code that looks like any other of the program's. (Bug: it stepped aside once more, stood in two
-// queues, and what came of that was run twice.)
+// interrupted itself, in code that looks like any other of the program's. (Bug: it stepped aside once more, stood in
+// two queues, and what came of that was run twice.)
 void step_aside() {
   const HeldOff held;
   Worker& worker = *this_worker();

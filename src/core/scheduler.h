@@ -47,6 +47,16 @@ void yield();
 /// kernel. From code that may hold a lock that weft itself may want (an allocator's), not at all.
 bool yield_for_program();
 
+/// Where what runs here has been found stuck, but in a call of weft's, which is not left by a signal: the same, at the
+/// end of that call, or at its begin. From what the program calls again and again while it waits.
+inline void give_way_if_wanted() {
+  Worker* worker = this_worker();
+  if (worker == nullptr || worker->tries.load(std::memory_order_relaxed) == 0) [[likely]]
+    return;
+  worker->tries.store(0, std::memory_order_relaxed);
+  yield_for_program();
+}
+
 /// Lets this ready unit run next on the calling worker, as long as it is there that it waits to run, and nobody else
 /// can take it. False: it does not, nothing has happened.
 bool yield_to(Unit& next);

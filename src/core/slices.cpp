@@ -5,21 +5,27 @@
 namespace weft::core {
 namespace {
 
-constexpr unsigned patience = 3;    // times in a row before the slice shrinks
-constexpr unsigned most_fast = 64;  // and no more of them are remembered
+constexpr unsigned patience = 3;             // times in a row before the slice shrinks
+constexpr unsigned most_fast = 64;           // and no more of them are remembered
+constexpr unsigned spinner_remembered = 16;  // times of being stuck in which nobody was seen to spin
+// Not stuck for so long, and nobody else is either; or others are, whose turn it may have been.
+constexpr std::uint64_t rest_ns = 30ULL * 1000 * 1000;
+constexpr std::uint64_t longest_turn_ns = 1000ULL * 1000 * 1000;
 
 struct Place {
   std::atomic<const void*> group{nullptr};
   std::atomic<std::uint64_t> slice_ns{0};  // 0: the longest
   bool was_stuck = false;                  // since it was judged last
-  bool waits = false;                      // the same
-  unsigned waited = 0;                     // so often in a row
+  bool goes_on = false;                    // the same
   unsigned in_a_row = 0;
+  unsigned has_spinner = 0;  // and is believed to have for so many times of being stuck
   std::uint64_t judged_ns = 0;
+  std::uint64_t stuck_ns = 0;  // when it was last judged to be
 };
 
 constexpr unsigned places = 16;
-Place table[places];  // the first is nullptr's
+Place table[places];              // the first is nullptr's
+std::uint64_t some_stuck_ns = 0;  // when any was last judged to be
 std::atomic<std::uint64_t> longest_ns{SliceSettings{}.longest_ns};
 std::atomic<std::uint64_t> shortest_ns{SliceSettings{}.shortest_ns};
 
@@ -45,27 +51,40 @@ Place& find_place_for(const void* group) {
   for (unsigned index = 1; index < places; ++index) {
     if (!is_free(table[index])) continue;
     table[index].group.store(group, std::memory_order_relaxed);
+    table[index].has_spinner = 0;
     return table[index];
   }
   return place;
 }
 
-void judge(Place& place) {
+// How short the slice of a group may be that is stuck again.
+std::uint64_t shortest_of(Place& place) {
+  const std::uint64_t shortest = shortest_ns.load(std::memory_order_relaxed);
+  if (place.has_spinner == 0) return shortest > least_to_compute_ns ? shortest : least_to_compute_ns;
+  --place.has_spinner;
+  return shortest;
+}
+
+bool may_wait_for_its_turn(const Place& place, std::uint64_t now_ns) {
+  const bool others_are = some_stuck_ns > place.stuck_ns && now_ns - some_stuck_ns < rest_ns;
+  return !place.goes_on && now_ns - place.stuck_ns < (others_are ? longest_turn_ns : rest_ns);
+}
+
+void judge(Place& place, std::uint64_t now_ns) {
   std::uint64_t slice = slice_of(place);
   const std::uint64_t longest = longest_ns.load(std::memory_order_relaxed);
-  const std::uint64_t shortest = shortest_ns.load(std::memory_order_relaxed);
   if (place.was_stuck) {
     if (place.in_a_row < most_fast) ++place.in_a_row;
+    const std::uint64_t shortest = shortest_of(place);
     if (place.in_a_row >= patience) slice = slice / 2 > shortest ? slice / 2 : shortest;
-    place.waited = 0;
-  } else if (place.waits && place.waited < patience) {
-    ++place.waited;
-  } else if (place.in_a_row > 0) {
-    --place.in_a_row;
-  } else {
-    slice *= 2;
+    some_stuck_ns = place.stuck_ns = now_ns;
+  } else if (!may_wait_for_its_turn(place, now_ns)) {
+    if (place.in_a_row > 0)
+      --place.in_a_row;
+    else
+      slice *= 2;
   }
-  place.was_stuck = place.waits = false;
+  place.was_stuck = place.goes_on = false;
   place.slice_ns.store(slice < longest ? slice : 0, std::memory_order_relaxed);
 }
 
@@ -82,7 +101,8 @@ bool slice_is_over(const void* group, std::uint64_t ran_ns) {
 }
 
 void note_stuck(const void* group) { find_place_for(group).was_stuck = true; }
-void note_waiting(const void* group) { place_of(group).waits = true; }
+void note_going_on(const void* group) { place_of(group).goes_on = true; }
+void note_spinner(const void* group) { place_of(group).has_spinner = spinner_remembered; }
 
 void adapt_slices(std::uint64_t now_ns) {
   for (Place& place : table) {
@@ -90,7 +110,7 @@ void adapt_slices(std::uint64_t now_ns) {
     const std::uint64_t slice = slice_of(place);
     if (now_ns - place.judged_ns < slice - slice / 8) continue;
     place.judged_ns = now_ns;
-    judge(place);
+    judge(place, now_ns);
   }
 }
 

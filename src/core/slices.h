@@ -3,8 +3,12 @@
 //
 // Each group, a number that says which team or pool, has a slice of its own. It is the longest until units of that
 // group have been found stuck a few times in a row; then it is halved again and again, down to the shortest. When they
-// are found stuck no more it doubles. So a team that waits in spinning barriers goes on at speed, and another that
-// computes beside it keeps its long slices.
+// are seen to go on by themselves it doubles; or when they have not been seen stuck for a while, which is longer than
+// they may have to wait for their turn beside other groups. So a team that waits in spinning barriers goes on at speed,
+// and another that computes beside it keeps its long slices.
+//
+// Who computes for long looks the same from outside as who spins, and short slices cost him more than he gains. So
+// they are only halved so far, unless a unit of the group is known to spin (spinning.h).
 //
 // The watchdog alone writes; signal handlers read. There is room for a few groups: those that have no place share the
 // one of nullptr, which is also that of units of which nothing is known. A place is given away when its slice is the
@@ -20,6 +24,9 @@ struct SliceSettings {
   std::uint64_t shortest_ns = 100ULL * 1000;
 };
 
+/// The shortest for a group of which nobody is known to spin.
+inline constexpr std::uint64_t least_to_compute_ns = 2000ULL * 1000;
+
 inline constexpr std::uint64_t shortest_slice_ns = 50ULL * 1000;
 inline constexpr std::uint64_t longest_slice_ns = 10ULL * 1000 * 1000 * 1000;
 
@@ -31,8 +38,10 @@ bool slice_is_over(const void* group, std::uint64_t ran_ns);
 
 /// From the watchdog: some unit of the group was stuck.
 void note_stuck(const void* group);
-/// From the watchdog: it was, but what could be done about it had been done.
-void note_waiting(const void* group);
+/// From the watchdog: it has gone on by itself.
+void note_going_on(const void* group);
+/// From the watchdog: one of its units spins.
+void note_spinner(const void* group);
 /// From the watchdog, after each look: changes the slices.
 void adapt_slices(std::uint64_t now_ns);
 /// After how long the watchdog has to look again: the shortest slice that any group has.

@@ -1,5 +1,6 @@
 #include "core/watchdog.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
@@ -33,6 +34,7 @@ constexpr std::uint64_t least_computed_ns = 50ULL * 1000;
 // A root cannot go on before what sleeps on its KLT: after that long even a call is interrupted that returns EINTR.
 constexpr std::uint64_t most_for_a_root_ns = 1000ULL * 1000 * 1000;
 constexpr std::uint64_t most_between_looks_ns = 10ULL * 1000 * 1000;  // for the timers' sake
+constexpr std::uint64_t between_tries_ns = 50ULL * 1000;
 constexpr unsigned most_in_vain = 5;
 constexpr unsigned looks_before_rest = 10;
 
@@ -107,7 +109,9 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
 
 bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t ran_ns) {
   before.changes_over = true;
-  worker.ran_ns.store(ran_ns, std::memory_order_relaxed);
+  const std::uint64_t ran_before =
+      worker.tries.load(std::memory_order_relaxed) != 0 ? worker.ran_ns.load(std::memory_order_relaxed) : 0;
+  worker.ran_ns.store(ran_before + ran_ns, std::memory_order_relaxed);
   // The one before may wait for a KLT that carries the worker no more.
   const bool under_way = worker.interrupt_sent.exchange(true, std::memory_order_relaxed);
   if (under_way && before.interrupted == klt) return true;
@@ -175,6 +179,9 @@ void look(std::uint64_t now) {
       before.blocked = false;
       return;
     }
+    const void* group = worker.stuck_group.load(std::memory_order_relaxed);
+    if (worker.spins.load(std::memory_order_relaxed) && worker.spins.exchange(false, std::memory_order_relaxed))
+      note_spinner(group);
     const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
     if (points != before.points) {
       // The unit that it was made to run does so since then.
@@ -189,25 +196,27 @@ void look(std::uint64_t now) {
       else
         before.blocked = false;
       worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
+      worker.tries.store(0, std::memory_order_relaxed);
       worker.interrupt_sent.store(false, std::memory_order_relaxed);
-      if (!next_after) return;
+      if (!next_after) {
+        note_going_on(group);
+        return;
+      }
     }
-    const void* group = worker.stuck_group.load(std::memory_order_relaxed);
-    if (!slice_is_over(group, now - before.since)) return;
+    const bool tries_again = worker.tries.load(std::memory_order_relaxed) != 0;
+    if (!tries_again && !slice_is_over(group, now - before.since)) return;
     if (!waiting && !has_local_work(worker)) {
       before.blocked = false;
       return;
     }
-    if (help(worker, before, waiting, now))
-      note_stuck(group);
-    else
-      note_waiting(group);
+    if (help(worker, before, waiting, now)) note_stuck(group);
     before.since = now;
   });
   blocked_seen.store(count_blocked(), std::memory_order_relaxed);
 }
 
 std::atomic<std::uint32_t> hurry{0};
+std::atomic<bool> looks_again{false};
 
 // What signal handlers want, who cannot make it.
 void make_what_is_wanted() {
@@ -216,10 +225,12 @@ void make_what_is_wanted() {
 }
 
 void sleep_for(std::uint64_t nanoseconds) {
-  const std::uint64_t end = os::now_ns() + nanoseconds;
+  std::uint64_t end = os::now_ns() + nanoseconds;
   do {
     os::futex_wait_until(hurry, 0, end);
-    if (hurry.exchange(0, std::memory_order_relaxed) != 0) make_what_is_wanted();
+    if (hurry.exchange(0, std::memory_order_acquire) == 0) continue;
+    make_what_is_wanted();
+    if (looks_again.exchange(false, std::memory_order_relaxed)) end = std::min(end, os::now_ns() + between_tries_ns);
   } while (os::now_ns() < end);
 }
 
@@ -312,8 +323,13 @@ void hurry_watchdog() {
     watchdog_rests.store(false, std::memory_order_relaxed);
     os::futex_wake(state, 1);
   }
-  hurry.store(1, std::memory_order_relaxed);
+  hurry.store(1, std::memory_order_release);
   os::futex_wake(hurry, 1);
+}
+
+void look_again_soon() {
+  looks_again.store(true, std::memory_order_relaxed);
+  hurry_watchdog();
 }
 
 void watch_again() {

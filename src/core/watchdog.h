@@ -68,6 +68,8 @@ WatchdogFindings watchdog_findings();
 
 /// From a signal handler: something is wanted that can be made only outside of it.
 void hurry_watchdog();
+/// From its handler: what it has interrupted cannot be left where it is, but a little later perhaps.
+void look_again_soon();
 
 /// How many workers slept in the kernel, while units waited, when it last looked.
 unsigned watchdog_counts_blocked();

@@ -139,11 +139,13 @@ struct alignas(base::cache_line) Worker {
   std::atomic<int> klt{0};                          // the KLT that carries the worker
   std::atomic<struct Klt*> carrier{nullptr};        // the same; nullptr: the one that it was born with
   std::atomic<bool> interrupt_sent{false};
+  std::atomic<bool> spins{false};  // what was interrupted (core/spinners.h)
   // Between the watchdog and its handler here: what was interrupted last belongs to that team or pool (core/slices.h);
   // how long it had run; how often in a row it could not be left.
   std::atomic<const void*> stuck_group{nullptr};
   std::atomic<std::uint64_t> ran_ns{0};
   std::atomic<unsigned> interrupted_in_vain{0};
+  std::atomic<unsigned> tries{0};                  // to interrupt it, soon after each other: in the runtime till now
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
   std::atomic<Pool*> attended{nullptr};            // of place_pools.h; nullptr: none
   std::atomic<bool> ends{false};                   // somebody joins it (join_worker)

@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/time.h>
 
 // A barrier as numerical libraries write it: no pause, no system call.
 struct SpinningBarrier {
@@ -328,6 +329,51 @@ static void many_that_allocate(void) {
   CHECK_EQUAL(good, members * blocks * repeats(20), "blocks that are as they should be");
 }
 
+// A handler of the program's that computes, on a timer, over whatever the main thread does: also while that one has
+// left its CPU to another thread's members. Who is interrupted for being stuck there is not to leave it once more.
+static void compute_for_a_while(int number) {
+  (void)number;
+  volatile double value = 1;
+  for (int i = 0; i < 30000; i++) {
+    value = value * 0.5 + 1;
+  }
+}
+
+static void* spinning_regions(void* argument) {
+  (void)argument;
+  for (int i = 0; i < repeats(5); i++) {
+    struct SpinningBarrier barrier = CHECK_ZERO;
+    int done = 0;
+#pragma omp parallel num_threads(5)
+    {
+      for (int j = 0; j < 3; j++) {
+        spin_in(&barrier, 5);
+      }
+#pragma omp atomic
+      done++;
+    }
+    CHECK_EQUAL(done, 5, "members");
+  }
+  return NULL;
+}
+
+static void handler_over_threads_that_spin(void) {
+  const struct sigaction action = {.sa_handler = compute_for_a_while, .sa_flags = SA_RESTART};
+  CHECK(sigaction(SIGALRM, &action, NULL) == 0, "sigaction: %s", strerror(errno));
+  const struct itimerval often = {.it_interval = {.tv_usec = 1000}, .it_value = {.tv_usec = 1000}};
+  CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0, "setitimer: %s", strerror(errno));
+  pthread_t others[2];
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQUAL(pthread_create(&others[i], NULL, spinning_regions, NULL), 0, "pthread_create()");
+  }
+  spinning_regions(NULL);
+  for (int i = 0; i < 2; i++) {
+    pthread_join(others[i], NULL);
+  }
+  const struct itimerval never = CHECK_ZERO;
+  CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0, "setitimer: %s", strerror(errno));
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -347,6 +393,7 @@ int main(int count, char** arguments) {
       {"fifty_spinning_barriers", fifty_spinning_barriers, 0},
       {"iterations_that_wait_for_each_other", iterations_that_wait_for_each_other, 0},
       {"many_that_allocate", many_that_allocate, 0},
+      {"handler_over_threads_that_spin", handler_over_threads_that_spin, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);

@@ -1,0 +1,45 @@
+#include "core/spinners.h"
+
+#include <atomic>
+
+#include "arch/interrupted.h"
+
+namespace weft::core {
+namespace {
+
+constexpr unsigned most_changed = 1;  // of the general registers
+
+struct Entry {
+  std::atomic<const Unit*> unit{nullptr};
+  std::atomic<std::uint16_t> general[arch::Footprint::general_registers] = {};
+  std::atomic<std::uint64_t> vectors{0};
+};
+constexpr unsigned entries = 256;
+Entry table[entries];
+
+Entry& entry_of(const Unit& unit) {
+  const auto address = reinterpret_cast<std::uintptr_t>(&unit);
+  return table[(address / alignof(Unit) * 0x9e3779b97f4a7c15) >> 56];
+}
+
+template <class Value>
+Value replace(std::atomic<Value>& place, Value value) {
+  const Value before = place.load(std::memory_order_relaxed);
+  place.store(value, std::memory_order_relaxed);
+  return before;
+}
+
+}  // namespace
+
+bool is_spinner(const Unit& unit, const os::Interruption& interruption) {
+  const arch::Footprint now = arch::footprint(*static_cast<const ucontext_t*>(interruption.context));
+  Entry& entry = entry_of(unit);
+  const bool is_known = replace(entry.unit, &unit) == &unit;
+  unsigned changed = 0;
+  for (unsigned index = 0; index < arch::Footprint::general_registers; ++index)
+    changed += replace(entry.general[index], now.general[index]) != now.general[index] ? 1 : 0;
+  const bool same_vectors = replace(entry.vectors, now.vectors) == now.vectors;
+  return is_known && same_vectors && changed <= most_changed;
+}
+
+}  // namespace weft::core
