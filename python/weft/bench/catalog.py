@@ -175,6 +175,22 @@ CATALOG: tuple[Benchmark, ...] = (
         needs=("numpy", "sklearn"),
     ),
     Benchmark(
+        "waiting",
+        "8 members that wait for each other in loops of their own, 10 times; or that only compute, 10 rounds",
+        "waiting",
+        tuple(
+            Case(f"kind={kind}", kind, quick=kind in ("plain", "compute"))
+            for kind in (
+                *("plain", "pause", "count", "backoff", "timestamps", "wtime", "clock", "sched_yield"),
+                *("compute", "chase"),
+            )
+        ),
+        time_ms=300,
+        warm_ms=300,  # until the looks of weft's watchdog come as often as they will
+        timeout_s=60,
+        in_main=False,
+    ),
+    Benchmark(
         "idle",
         "CPU time of the process in one second of sleep after a region",
         "idle",
