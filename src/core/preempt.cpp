@@ -169,12 +169,13 @@ void on_watchdog(Worker& worker, const Interruption& interruption) {
   worker.tries.store(0, std::memory_order_relaxed);
   const void* group = group_of(*unit);
   worker.stuck_group.store(group, std::memory_order_relaxed);
-  if (is_spinner(*unit, interruption)) worker.spins.store(true, std::memory_order_relaxed);
+  const bool spins = is_spinner(*unit, interruption);
+  if (spins) worker.spins.store(true, std::memory_order_relaxed);
   if (!slice_is_over(group, worker.ran_ns.load(std::memory_order_relaxed))) return;
   if (asleep)
     note_moved();
   else
-    note_spinning(interruption.instruction);
+    note_left_at(interruption.instruction, spins);
   os::leave(interruption, leave_for_watchdog, nullptr);
 }
 

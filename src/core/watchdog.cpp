@@ -60,8 +60,9 @@ std::atomic<std::uint64_t> moved{0};
 
 // Where it has interrupted the program last, in turn.
 constexpr unsigned most_remembered = 64;
-std::atomic<std::uint64_t> spun{0};
-std::atomic<std::uintptr_t> spun_at[most_remembered];
+std::atomic<std::uint64_t> left{0};
+std::atomic<std::uint64_t> seen_to_spin{0};
+std::atomic<std::uintptr_t> left_at[most_remembered];
 
 bool units_wait() {
   return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
@@ -287,9 +288,10 @@ void give_way_to_watchdog() {
   leave_unit_to_scheduler(worker, unit, Event::yielded);
 }
 
-void note_spinning(std::uintptr_t instruction) {
-  const std::uint64_t index = spun.fetch_add(1, std::memory_order_relaxed);
-  spun_at[index % most_remembered].store(instruction, std::memory_order_relaxed);
+void note_left_at(std::uintptr_t instruction, bool spins) {
+  if (spins) seen_to_spin.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t index = left.fetch_add(1, std::memory_order_relaxed);
+  left_at[index % most_remembered].store(instruction, std::memory_order_relaxed);
 }
 
 void note_moved() { moved.fetch_add(1, std::memory_order_relaxed); }
@@ -298,12 +300,13 @@ WatchdogFindings watchdog_findings() {
   WatchdogFindings findings;
   findings.stood_in = stood_in.load(std::memory_order_relaxed);
   findings.moved = moved.load(std::memory_order_relaxed);
-  findings.interrupted = spun.load(std::memory_order_relaxed);
+  findings.spinning = seen_to_spin.load(std::memory_order_relaxed);
+  findings.interrupted = left.load(std::memory_order_relaxed);
   findings.of = findings.interrupted < most_remembered ? static_cast<unsigned>(findings.interrupted) : most_remembered;
   std::uintptr_t begins[most_remembered];
   os::CodeName names[most_remembered];
   for (unsigned index = 0; index < findings.of; ++index) {
-    names[index] = os::name_of_code(spun_at[index].load(std::memory_order_relaxed));
+    names[index] = os::name_of_code(left_at[index].load(std::memory_order_relaxed));
     begins[index] = names[index].begin;
     unsigned same = 0;
     for (unsigned before = 0; before <= index; ++before) same += begins[before] == begins[index] ? 1 : 0;

@@ -42,8 +42,9 @@ inline void become_active(Worker& worker) {
   if (watchdog_rests.load(std::memory_order_relaxed)) watch_again();
 }
 
-/// From the same handler: this instruction was interrupted, in code of the program's.
-void note_spinning(std::uintptr_t instruction);
+/// From the same handler: this instruction was interrupted, in code of the program's, by which it seems to spin, or
+/// not.
+void note_left_at(std::uintptr_t instruction, bool spins);
 /// The same: it slept in the kernel on the KLT of a root that could go on.
 void note_moved();
 
@@ -57,6 +58,7 @@ inline bool keeps_root_from_going_on(const Worker& worker) {
 /// of late (`times` of the last `of`).
 struct WatchdogFindings {
   std::uint64_t interrupted = 0;
+  std::uint64_t spinning = 0;  // how many of these seemed to spin
   std::uint64_t stood_in = 0;  // how often another KLT was put to work for one that slept in the kernel
   std::uint64_t moved = 0;     // how often what slept in the kernel was taken off the KLT of a root
   const char* function = "";   // "" if it has no name that the dynamic linker knows

@@ -78,6 +78,7 @@ void print_report() {
   }
   const core::WatchdogFindings findings = core::watchdog_findings();
   report.add("interrupted_as_stuck", findings.interrupted);
+  report.add("of_these_spinning", findings.spinning);
   report.add("stood_in_for_blocked", findings.stood_in);
   report.add("moved_off_a_root", findings.moved);
   if (findings.interrupted == 0) return;
