@@ -249,6 +249,11 @@ Found search(Worker& worker, Sought sought) {
   Found found = first_of_victims(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
   if (found && worker.restraint.allows(*found.share)) return found;
   if (sought == Sought::share) return {};
+  // Chance decides whether the pools of the places come first, or what lies at the workers: units that yield may keep
+  // either from ever being empty.
+  const bool places_first = scope == nullptr && (start >> 31U) != 0;
+  if (places_first)
+    if (Unit* unit = next_placed_elsewhere(worker); unit != nullptr) return {unit, nullptr};
   // One that may run only some units has nothing from the others.
   const std::size_t limit = scope != nullptr ? 1 : worker.appetite.limit();
   found = nearest_first(worker, start, [&](Worker& victim) -> Found {
@@ -261,7 +266,7 @@ Found search(Worker& worker, Sought sought) {
     if (unit != nullptr) ++worker.counters.steals;
     return {unit, nullptr};
   });
-  if (!found && scope == nullptr) found.unit = next_placed_elsewhere(worker);
+  if (!found && scope == nullptr && !places_first) found.unit = next_placed_elsewhere(worker);
   return found;
 }
 
@@ -273,8 +278,10 @@ bool any_work() {
   return any_work_within(nullptr, [](const Worker&) { return Aside::Looker{}; });
 }
 
+bool offers_share(const Worker& worker) { return shared_work(worker, nullptr) != nullptr; }
+
 bool offers_work(const Worker& worker) {
-  return has_ready_units(worker) || !worker.aside.looks_empty() || shared_work(worker, nullptr) != nullptr;
+  return has_ready_units(worker) || !worker.aside.looks_empty() || offers_share(worker);
 }
 
 void publish(Worker& worker, Share& share) {

@@ -32,6 +32,11 @@
 // the other. What was there before S's store R sees after its exchange. (Bug: roots that had stepped aside slept for
 // ever.) tests/models/left_to_awake.pml is a model of this.
 //
+// Who is awake may sleep in the kernel, of which nothing here tells. Where somebody must run what a root leaves, or may
+// not run itself (stand_in, some_unbound_runs), those that the watchdog has seen asleep do not count. That is a hint,
+// as old as its last look: who relies on one that has fallen asleep since is helped at the next, when the one that
+// sleeps is stood in for. No wake-up depends on it.
+//
 // Rejected: an eventcount or a semaphore per pool. Both put a read-modify-write on the publisher's
 // path, and a program that runs many short parallel regions publishes all the time.
 #include "core/idle.h"
@@ -59,6 +64,9 @@ bool is_awake(const Worker& worker) {
   return worker.active.load(std::memory_order_relaxed) &&
          worker.parked.load(std::memory_order_relaxed) == Parked::awake;
 }
+
+// As far as is known: one that is awake may sleep in the kernel.
+bool runs(const Worker& worker) { return is_awake(worker) && !watchdog_sees_blocked(worker); }
 
 // Carried by the KLT of a thread of the program's, which may run less than others.
 bool is_of_root(const Worker& worker) { return worker.use.load(std::memory_order_relaxed) == WorkerUse::root; }
@@ -240,21 +248,21 @@ bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < active_w
 
 bool some_awake() { return find_worker(is_awake) != nullptr; }
 
-bool some_unbound_awake() {
-  return find_worker([](const Worker& worker) { return is_awake(worker) && !is_of_root(worker); }) != nullptr;
+bool some_unbound_runs() {
+  return find_worker([](const Worker& worker) { return runs(worker) && !is_of_root(worker); }) != nullptr;
 }
 
 bool too_many_awake() { return count_awake() > active_workers() + watchdog_counts_blocked(); }
 
 Worker* stand_in() {
   Worker* found = nullptr;
-  unsigned awake = 0;
+  unsigned running = 0;
   for_each_worker([&](Worker& worker) {
-    if (!is_awake(worker)) return;
-    ++awake;
+    if (!runs(worker)) return;
+    ++running;
     if (!is_of_root(worker) && (found == nullptr || worker.spare)) found = &worker;
   });
-  if (found != nullptr && awake > active_workers()) return found;
+  if (found != nullptr && running > active_workers()) return found;
   Worker* spare = wake_spare();
   return spare != nullptr ? spare : found;
 }

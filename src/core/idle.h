@@ -72,14 +72,14 @@ bool fewer_awake_than_wanted(unsigned blocked);
 /// Whether some worker is awake: in use, if only by a call that sleeps in the kernel.
 bool some_awake();
 
-/// The same of one that may run anything.
-bool some_unbound_awake();
+/// Whether one that may run anything is, and does not sleep in the kernel.
+bool some_unbound_runs();
 
 /// Whether more workers are awake than there should be, so that a spare had better rest.
 bool too_many_awake();
 
-/// A worker that can run anything, for a root that leaves its CPU: one that is awake, or else one that
-/// is woken. nullptr: none can be had.
+/// A worker that can run anything, for a root that leaves its CPU: one that is awake and does not sleep in the kernel,
+/// or else one that is woken. nullptr: none can be had.
 Worker* stand_in();
 
 }  // namespace weft::core

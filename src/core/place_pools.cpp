@@ -88,10 +88,20 @@ Unit* next_placed_elsewhere(Worker& worker) {
   return nullptr;
 }
 
-bool any_placed() {
+namespace {
+
+bool any_placed_but_in(const Pool* left_out) {
   for (unsigned index = 0; index < place_pools.count; ++index)
-    if (!place_pools.pools[index]->looks_empty()) return true;
+    if (place_pools.pools[index] != left_out && !place_pools.pools[index]->looks_empty()) return true;
   return false;
+}
+
+}  // namespace
+
+bool any_placed() { return any_placed_but_in(nullptr); }
+
+bool any_placed_elsewhere(const Worker& worker) {
+  return any_placed_but_in(worker.attended.load(std::memory_order_relaxed));
 }
 
 bool any_placed(const Worker& worker) {

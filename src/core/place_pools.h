@@ -55,6 +55,8 @@ bool takes_from_all(const Worker& worker);
 bool any_placed(const Worker& worker);
 /// Whether anything waits in any of them.
 bool any_placed();
+/// In any that the worker does not attend.
+bool any_placed_elsewhere(const Worker& worker);
 
 /// Just before the unit goes on on the worker's KLT.
 void take_place_slowly(Worker& worker, Unit& unit);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "base/relaxed.h"
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/klt_switch.h"
@@ -47,7 +48,8 @@ struct Seen {
   unsigned long sleeps = 0;
   int interrupted = 0;        // the KLT that was, last
   bool changes_over = false;  // it was made to run another unit since the last look
-  bool blocked = false;       // its KLT sleeps in the kernel, or cannot be interrupted where it is
+  // Its KLT sleeps in the kernel, or cannot be interrupted where it is; for others to see.
+  base::Relaxed<bool> blocked{false};
 };
 constexpr unsigned most_watched = 2048;
 Seen seen[most_watched];
@@ -87,9 +89,7 @@ bool sleeps_in_between(Seen& before, int klt) {
 
 unsigned count_blocked() {
   unsigned blocked = 0;
-  for_each_worker([&blocked](const Worker& worker) {
-    blocked += worker.index < most_watched && seen[worker.index].blocked ? 1 : 0;
-  });
+  for_each_worker([&blocked](const Worker& worker) { blocked += watchdog_sees_blocked(worker) ? 1 : 0; });
   return blocked;
 }
 
@@ -150,7 +150,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   const bool in_vain = worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
   // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
   // others may go.
-  const bool others_needed = worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_awake();
+  const bool others_needed = worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_runs();
   if (elsewhere_too && (in_vain || others_needed)) stand_in_for(before, now);
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
@@ -158,17 +158,22 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   return interrupt(worker, before, klt, ran_ns);
 }
 
+// A root, or what one has opened: it may be in its own code itself, or sleep in the kernel.
 bool waits_elsewhere(const Worker& worker) {
   const std::uint32_t parked = worker.parked.load(std::memory_order_relaxed);
-  return parked == Parked::for_its_turn || parked == Parked::for_work_within;
+  return parked == Parked::for_its_turn || parked == Parked::for_work_within || offers_share(worker);
 }
 
-// A root that has lent its KLT runs its own team's members alone. They get on, if only by yielding to each other; but
-// where nobody else is awake, another root's do not, and that may be what these wait for.
+// A root that has lent its KLT runs its own team's members alone, at its own place. They get on, if only by yielding to
+// each other; but where nobody else runs (who is awake may sleep in the kernel), another root's do not, nor its own at
+// other places, and that may be what these wait for. (Bug: those who sleep were taken for ones that see to the rest.)
 bool keeps_others_waiting(const Worker& worker, const Seen& before) {
   if (worker.lends_within.load(std::memory_order_relaxed) == nullptr) return false;
-  if (!before.blocked && some_unbound_awake()) return false;
-  return find_worker([&worker](const Worker& other) { return &other != &worker && waits_elsewhere(other); }) != nullptr;
+  if (!before.blocked && some_unbound_runs()) return false;
+  const bool others_wait = find_worker([&worker](const Worker& other) {
+    return !other.aside.looks_empty() || (&other != &worker && waits_elsewhere(other));
+  });
+  return others_wait || any_placed_elsewhere(worker);
 }
 
 void look(std::uint64_t now) {
@@ -317,6 +322,8 @@ WatchdogFindings watchdog_findings() {
   }
   return findings;
 }
+
+bool watchdog_sees_blocked(const Worker& worker) { return worker.index < most_watched && seen[worker.index].blocked; }
 
 unsigned watchdog_counts_blocked() { return blocked_seen.load(std::memory_order_relaxed); }
 

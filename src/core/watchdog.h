@@ -75,6 +75,8 @@ void look_again_soon();
 
 /// How many workers slept in the kernel, while units waited, when it last looked.
 unsigned watchdog_counts_blocked();
+/// Whether this one did.
+bool watchdog_sees_blocked(const Worker& worker);
 
 /// Before the first worker exists; `possible`: there is a signal to interrupt with.
 void enable_watchdog(bool possible);

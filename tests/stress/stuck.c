@@ -5,6 +5,7 @@
 
 #include <omp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/time.h>
 
@@ -200,6 +201,89 @@ static void yielding_beside_reading(void) {
   pthread_join(reader, NULL);
 }
 
+// A member sleeps in the kernel, at places on the only worker of the second one, until two members of another root have
+// met there; until then teams of others spin, or yield on the KLTs of their roots, which wait. Bugs: a spare worker did
+// not come to the second place, because what spins, put aside by roots, was enough for it; or it rested, because
+// members that sleep were taken for ones that see to that place.
+enum { teams_beside = 4 };
+
+struct Beside {
+  sem_t asleep, end;
+  atomic_int arrived, met;
+};
+
+static void* sleep_until_they_have_met(void* argument) {
+  struct Beside* beside = argument;
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1) {
+    sem_post(&beside->asleep);
+    while (sem_wait(&beside->end) != 0) {
+      CHECK_EQUAL(errno, EINTR, "errno of sem_wait()");
+    }
+  }
+  return argument;
+}
+
+static void* spin_until_they_have_met(void* argument) {
+  struct Beside* beside = argument;
+#pragma omp parallel num_threads(4)
+  {
+    atomic_fetch_add(&beside->arrived, 1);
+    while (!atomic_load(&beside->met)) {
+    }
+  }
+  return argument;
+}
+
+static void* yield_until_they_have_met(void* argument) {
+  struct Beside* beside = argument;
+#pragma omp parallel num_threads(8)
+  {
+    atomic_fetch_add(&beside->arrived, 1);
+    while (omp_get_thread_num() != 0 && !atomic_load(&beside->met)) {
+      sched_yield();
+    }
+  }
+  return argument;
+}
+
+static void meet_beside(void* (*others)(void*), int at_least) {
+  struct Beside beside = {.arrived = 0};
+  pthread_t sleeper;
+  pthread_t other[teams_beside];
+  pthread_barrier_t barrier;
+  sem_init(&beside.asleep, 0, 0);
+  sem_init(&beside.end, 0, 0);
+  pthread_barrier_init(&barrier, NULL, 2);
+  CHECK_EQUAL(pthread_create(&sleeper, NULL, sleep_until_they_have_met, &beside), 0, "pthread_create()");
+  while (sem_wait(&beside.asleep) != 0) {
+    CHECK_EQUAL(errno, EINTR, "errno of sem_wait()");
+  }
+  for (int i = 0; i < teams_beside; i++) {
+    CHECK_EQUAL(pthread_create(&other[i], NULL, others, &beside), 0, "pthread_create()");
+  }
+  while (atomic_load(&beside.arrived) < at_least) {
+    usleep(100);
+  }
+  usleep(50000);  // so that the spare workers have come to rest
+#pragma omp parallel num_threads(2)
+  pthread_barrier_wait(&barrier);
+  atomic_store(&beside.met, 1);
+  sem_post(&beside.end);
+  pthread_join(sleeper, NULL);
+  for (int i = 0; i < teams_beside; i++) {
+    pthread_join(other[i], NULL);
+  }
+  CHECK(atomic_load(&beside.arrived) >= at_least, "too few members");
+  pthread_barrier_destroy(&barrier);
+  sem_destroy(&beside.asleep);
+  sem_destroy(&beside.end);
+}
+
+static void sleeping_beside_spinning(void) { meet_beside(spin_until_they_have_met, 2 * teams_beside); }
+
+static void sleeping_beside_yielding(void) { meet_beside(yield_until_they_have_met, 2 * teams_beside); }
+
 // A mutex that a member holds while it is suspended at a scheduling point.
 static void mutex_held_at_a_scheduling_point(void) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -386,6 +470,8 @@ int main(int count, char** arguments) {
       {"pthread_condition_between_members", pthread_condition_between_members, 0},
       {"pipe_between_members", pipe_between_members, 0},
       {"yielding_beside_reading", yielding_beside_reading, 0},
+      {"sleeping_beside_spinning", sleeping_beside_spinning, 0},
+      {"sleeping_beside_yielding", sleeping_beside_yielding, 0},
       {"mutex_held_at_a_scheduling_point", mutex_held_at_a_scheduling_point, 0},
       {"mutex_held_across_a_barrier", mutex_held_across_a_barrier, 0},
       {"spin_lock_held_across_a_barrier", spin_lock_held_across_a_barrier, 0},
