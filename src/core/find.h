@@ -29,7 +29,8 @@ inline constexpr std::uint64_t points_in_a_row = 61;
 
 /// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
 Unit* next_local(Worker& worker);
-/// Of what others have put into the worker's inbox, the oldest; the rest become ready units of the worker. nullptr: none.
+/// Of what others have put into the worker's inbox, the oldest; the rest become ready units of the worker. nullptr:
+/// none.
 Unit* next_handed_in(Worker& worker);
 
 /// Something that another worker offers: a unit or a share, or a share only.
