@@ -18,6 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+// What a failed check says of where it was: a program of many parts defines it before (chaos/where.h).
+#ifndef CHECK_CONTEXT
+#define CHECK_CONTEXT ""
+#endif
+
 #ifdef __cplusplus
 #define CHECK_ZERO \
   {}
@@ -26,7 +31,7 @@
   { 0 }
 #endif
 
-// Prints one line and ends the process at once, from whichever thread, member or child.
+// Prints one line and ends the process at once, from whichever thread, member or child. STRESS_ABORT: with a core.
 __attribute__((noreturn, format(printf, 3, 4), unused)) static void check_failed(const char* file, int line,
                                                                                  const char* format, ...) {
   char text[600];
@@ -35,7 +40,10 @@ __attribute__((noreturn, format(printf, 3, 4), unused)) static void check_failed
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   const char* base = strrchr(file, '/');
-  dprintf(STDERR_FILENO, "FAILED %s:%d: %s\n", base ? base + 1 : file, line, text);
+  dprintf(STDERR_FILENO, "FAILED %s:%d: %s%s\n", base ? base + 1 : file, line, CHECK_CONTEXT, text);
+  if (getenv("STRESS_ABORT")) {
+    abort();
+  }
   _exit(1);
 }
 
