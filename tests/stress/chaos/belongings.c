@@ -10,6 +10,8 @@ int kept_private;
 static pthread_key_t key;
 static atomic_int numbers = 1;
 
+int* address_of_own(void) { return &own; }
+
 void prepare_belongings(void) {
   const int error = pthread_key_create(&key, NULL);
   CHECK(error == 0, "pthread_key_create: %s", strerror(error));

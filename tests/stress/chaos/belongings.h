@@ -8,6 +8,9 @@ extern _Thread_local int own;
 extern int kept_private;
 #pragma omp threadprivate(kept_private)
 
+// &own, asked anew: within a function the compiler takes it for always the same.
+int* address_of_own(void);
+
 void prepare_belongings(void);  // by main, first
 
 // The first member of a region has the thread of its opener, so what that had is put back at the end.

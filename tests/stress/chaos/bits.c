@@ -1,7 +1,7 @@
 #include "bits.h"
 
-#include "settings.h"
 #include "random.h"
+#include "settings.h"
 #include "where.h"
 
 #include <sched.h>

@@ -1,7 +1,7 @@
 #include "kinds.h"
 
-#include "settings.h"
 #include "random.h"
+#include "settings.h"
 #include "steps.h"
 #include "where.h"
 

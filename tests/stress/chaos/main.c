@@ -9,8 +9,8 @@
 // waits for another but in OpenMP's constructs, by sched_yield(), or for a thread or process that has no region of its
 // own. --plan says on standard error which regions there are, and their steps. What the others do: settings.h.
 #include "belongings.h"
-#include "settings.h"
 #include "seed.h"
+#include "settings.h"
 #include "where.h"
 
 #include <omp.h>

@@ -1,8 +1,8 @@
 #include "meeting.h"
 
 #include "kinds.h"
-#include "settings.h"
 #include "random.h"
+#include "settings.h"
 #include "wait.h"
 #include "where.h"
 

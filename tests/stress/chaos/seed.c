@@ -1,9 +1,9 @@
 #include "seed.h"
 
 #include "bits.h"
-#include "settings.h"
 #include "random.h"
 #include "roots.h"
+#include "settings.h"
 #include "steps.h"
 #include "where.h"
 

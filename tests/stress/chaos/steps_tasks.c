@@ -130,14 +130,14 @@ void tasks_keep_their_thread(struct Team* team, struct Step* step, int me) {
   for (int i = 0; i < 4; i++) {
 #pragma omp task
     {
-      int* const address = &own;
+      int* const address = address_of_own();
       const int number = omp_get_thread_num();
       const int value = own;
 #pragma omp task
       do_a_bit(mix(step->seed, (uint64_t)(me * 10 + i)));
       if (i % 2) sched_yield();
 #pragma omp taskwait
-      CHECK(address == &own, "a tied task has another thread-local variable after a wait");
+      CHECK(address == address_of_own(), "a tied task has another thread-local variable after a wait");
       CHECK_EQUAL(own, value, "thread-local variable of a tied task");
       CHECK_EQUAL(omp_get_thread_num(), number, "number of the thread of a tied task");
     }
