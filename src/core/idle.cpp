@@ -252,6 +252,13 @@ bool some_unbound_runs() {
   return find_worker([](const Worker& worker) { return runs(worker) && !is_of_root(worker); }) != nullptr;
 }
 
+bool some_run_at(const Pool& place, bool unbound) {
+  return find_worker([&place, unbound](const Worker& worker) {
+           if (!runs(worker) || (unbound && is_of_root(worker))) return false;
+           return takes_from_all(worker) || worker.attended.load(std::memory_order_relaxed) == &place;
+         }) != nullptr;
+}
+
 bool too_many_awake() { return count_awake() > active_workers() + watchdog_counts_blocked(); }
 
 Worker* stand_in() {

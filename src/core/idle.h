@@ -75,6 +75,10 @@ bool some_awake();
 /// Whether one that may run anything is, and does not sleep in the kernel.
 bool some_unbound_runs();
 
+/// Whether one that takes what waits at the place is, and does not sleep in the kernel; `unbound`: which may run
+/// anything.
+bool some_run_at(const Pool& place, bool unbound);
+
 /// Whether more workers are awake than there should be, so that a spare had better rest.
 bool too_many_awake();
 

@@ -164,12 +164,23 @@ bool waits_elsewhere(const Worker& worker) {
   return parked == Parked::for_its_turn || parked == Parked::for_work_within || offers_share(worker);
 }
 
+// What waits at a place, and no worker that runs takes from there. What a root has put aside is of its place.
+bool some_place_is_left_alone() {
+  for (unsigned index = 0; index < place_pools.count; ++index)
+    if (const Pool& pool = *place_pools.pools[index]; !pool.looks_empty() && !some_run_at(pool, false)) return true;
+  return find_worker([](const Worker& root) {
+           const Pool* place = root.attended.load(std::memory_order_relaxed);
+           return place != nullptr && !root.aside.looks_empty() && !some_run_at(*place, true);
+         }) != nullptr;
+}
+
 // A root that has lent its KLT runs its own team's members alone, at its own place. They get on, if only by yielding to
 // each other; but where nobody else runs (who is awake may sleep in the kernel), another root's do not, nor its own at
-// other places, and that may be what these wait for. (Bug: those who sleep were taken for ones that see to the rest.)
+// other places, and that may be what these wait for. (Bugs: those who sleep were taken for ones that see to the rest;
+// and those who attend other places.)
 bool keeps_others_waiting(const Worker& worker, const Seen& before) {
   if (worker.lends_within.load(std::memory_order_relaxed) == nullptr) return false;
-  if (!before.blocked && some_unbound_runs()) return false;
+  if (!before.blocked && some_unbound_runs()) return some_place_is_left_alone();
   const bool others_wait = find_worker([&worker](const Worker& other) {
     return !other.aside.looks_empty() || (&other != &worker && waits_elsewhere(other));
   });
