@@ -1,62 +1,65 @@
 // Members that wait for each other by means of their own, which no OpenMP runtime sees: `rounds` meetings of all
 // members in one region, each waiting in a loop of the kind named. And two kinds of members that do not wait at all but
-// look as if they did: they only compute, more of them than CPUs.
+// look as if they did: they only compute, more of them than CPUs. `roots` threads of the program do so side by side,
+// each in `regions` regions, one after the other.
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "common.h"
 
-enum { CYCLE = 1 << 16, STEPS = 1000000 };
+enum { CYCLE = 1 << 16, STEPS = 1000000, MOST_ROOTS = 64 };
 
-static atomic_int arrived;
 static volatile int sink;
 static uint32_t chain[CYCLE];
 
-static int misses(int target) { return atomic_load_explicit(&arrived, memory_order_acquire) < target; }
+static bool misses(const atomic_int* arrived, int target) {
+  return atomic_load_explicit(arrived, memory_order_acquire) < target;
+}
 
-static void wait_plainly(int target) {
-  while (misses(target)) {
+static void wait_plainly(const atomic_int* arrived, int target) {
+  while (misses(arrived, target)) {
   }
 }
 
-static void wait_with_pause(int target) {
-  while (misses(target)) __builtin_ia32_pause();
+static void wait_with_pause(const atomic_int* arrived, int target) {
+  while (misses(arrived, target)) __builtin_ia32_pause();
 }
 
 // Looks at something else now and then.
-static void wait_and_count(int target) {
-  for (long i = 1; misses(target); i++) {
+static void wait_and_count(const atomic_int* arrived, int target) {
+  for (long i = 1; misses(arrived, target); i++) {
     if (i % 1000 == 0) sink++;
   }
 }
 
-static void wait_with_backoff(int target) {
-  for (int pauses = 1; misses(target); pauses = pauses < 1024 ? 2 * pauses : pauses) {
+static void wait_with_backoff(const atomic_int* arrived, int target) {
+  for (int pauses = 1; misses(arrived, target); pauses = pauses < 1024 ? 2 * pauses : pauses) {
     for (int i = 0; i < pauses; i++) __builtin_ia32_pause();
   }
 }
 
-static void wait_with_timestamps(int target) {
+static void wait_with_timestamps(const atomic_int* arrived, int target) {
   const uint64_t begin = __builtin_ia32_rdtsc();
-  while (misses(target) && __builtin_ia32_rdtsc() - begin < 1ULL << 50) {
+  while (misses(arrived, target) && __builtin_ia32_rdtsc() - begin < 1ULL << 50) {
   }
 }
 
-static void wait_with_wtime(int target) {
+static void wait_with_wtime(const atomic_int* arrived, int target) {
   const double begin = omp_get_wtime();
-  while (misses(target) && omp_get_wtime() - begin < 1e6) {
+  while (misses(arrived, target) && omp_get_wtime() - begin < 1e6) {
   }
 }
 
-static void wait_with_clock(int target) {
+static void wait_with_clock(const atomic_int* arrived, int target) {
   const double begin = now_ns();
-  while (misses(target) && now_ns() - begin < 1e15) {
+  while (misses(arrived, target) && now_ns() - begin < 1e15) {
   }
 }
 
-static void wait_with_sched_yield(int target) {
-  while (misses(target)) sched_yield();
+static void wait_with_sched_yield(const atomic_int* arrived, int target) {
+  while (misses(arrived, target)) sched_yield();
 }
 
 static uint64_t compute(uint64_t seed) {
@@ -77,7 +80,7 @@ static uint64_t chase(uint64_t seed) {
 
 static const struct {
   const char* name;
-  void (*wait)(int target);
+  void (*wait)(const atomic_int* arrived, int target);
   uint64_t (*work)(uint64_t seed);
 } kinds[] = {
     {"plain", wait_plainly, NULL},
@@ -94,29 +97,45 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct {
-  int kind, members, rounds;
-  uint64_t sum;
-  bool wrong;
+  int kind, members, rounds, roots, regions;
+  _Atomic uint64_t sum;  // of the first region in which members compute; 0: there was none yet
+  atomic_bool wrong;
 } Run;
 
-static void kernel(void* argument) {
-  Run* const run = argument;
+// The same sum each time, if members compute; and each member comes to the last round.
+static void one_region(Run* run) {
+  atomic_int arrived = 0;
   uint64_t sum = 0;
   int last = 0;
-  atomic_store(&arrived, 0);
 #pragma omp parallel num_threads(run->members) reduction(+ : sum) reduction(max : last)
   for (int round = 1; round <= run->rounds; round++) {
     if (kinds[run->kind].work) {
       sum += kinds[run->kind].work((uint64_t)omp_get_thread_num() + 1);
-      last = round;
     } else {
       atomic_fetch_add(&arrived, 1);
-      kinds[run->kind].wait(run->members * round);
-      last = round;
+      kinds[run->kind].wait(&arrived, run->members * round);
     }
+    last = round;
   }
-  if (last != run->rounds || (run->sum && run->sum != sum)) run->wrong = true;
-  run->sum = sum;
+  uint64_t before = 0;
+  const bool same = atomic_compare_exchange_strong(&run->sum, &before, sum) || before == sum;
+  if (last != run->rounds || !same) run->wrong = true;
+}
+
+static void* root(void* argument) {
+  Run* const run = argument;
+  for (int region = 0; region < run->regions; region++) one_region(run);
+  return NULL;
+}
+
+static void kernel(void* argument) {
+  const Run* const run = argument;
+  pthread_t others[MOST_ROOTS];
+  for (int i = 1; i < run->roots; i++) {
+    if (pthread_create(&others[i], NULL, root, argument) != 0) fail("pthread_create: no thread");
+  }
+  root(argument);
+  for (int i = 1; i < run->roots; i++) pthread_join(others[i], NULL);
 }
 
 static int kind_named(const char* name) {
@@ -129,10 +148,14 @@ static int kind_named(const char* name) {
 static void run(const Options* options, const char* config) {
   Run of = {.kind = kind_named(config_word(config, "kind", "plain")),
             .members = config_int(config, "members", 8),
-            .rounds = config_int(config, "rounds", 10)};
+            .rounds = config_int(config, "rounds", 10),
+            .roots = config_int(config, "roots", 1),
+            .regions = config_int(config, "regions", 1)};
+  if (of.roots < 1 || of.roots > MOST_ROOTS) fail("roots must be 1 to %d: %s", MOST_ROOTS, config);
   const Samples samples = measure(options, 0, kernel, &of);
   print_result("waiting", config,
-               text("\"kind\": \"%s\", \"members\": %d, \"rounds\": %d", kinds[of.kind].name, of.members, of.rounds),
+               text("\"kind\": \"%s\", \"members\": %d, \"rounds\": %d, \"roots\": %d, \"regions\": %d",
+                    kinds[of.kind].name, of.members, of.rounds, of.roots, of.regions),
                &samples, 0, !of.wrong, "");
 }
 

@@ -21,13 +21,19 @@ inline std::uint64_t system_call_argument(const ucontext_t& context, unsigned in
 /// Whether a system call has just returned EINTR.
 inline bool system_call_was_cut_short(const ucontext_t& context) { return isa_system_call_was_cut_short(context); }
 
-/// What the registers hold, the instruction pointer aside: 16 bits for each of the general ones, and a number for all
-/// of the vector ones together (of each the lowest 16 bytes). Equal registers give equal numbers; others mostly do not.
+/// What the registers hold, the instruction pointer aside: each of the general ones, and a number for all of the vector
+/// ones together (of each the lowest 16 bytes), which is another one if any of them is, as good as always.
 struct Footprint {
-  static constexpr unsigned general_registers = 16;
-  std::uint16_t general[general_registers];
+  static constexpr unsigned general_registers = isa_general_registers;
+  std::uint64_t general[general_registers];
   std::uint64_t vectors;
 };
-inline Footprint footprint(const ucontext_t& context) { return isa_footprint<Footprint>(context); }
+inline Footprint footprint(const ucontext_t& context) {
+  Footprint of{};
+  for (unsigned index = 0; index < Footprint::general_registers; ++index)
+    of.general[index] = isa_general_register(context, index);
+  of.vectors = isa_hash_of_vectors(context);
+  return of;
+}
 
 }  // namespace weft::arch

@@ -1,5 +1,6 @@
 #include "core/slices.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace weft::core {
@@ -58,11 +59,9 @@ Place& find_place_for(const void* group) {
 }
 
 // How short the slice of a group may be that is stuck again.
-std::uint64_t shortest_of(Place& place) {
+std::uint64_t shortest_of(const Place& place) {
   const std::uint64_t shortest = shortest_ns.load(std::memory_order_relaxed);
-  if (place.has_spinner == 0) return shortest > least_to_compute_ns ? shortest : least_to_compute_ns;
-  --place.has_spinner;
-  return shortest;
+  return place.has_spinner != 0 ? shortest : std::max(shortest, least_to_compute_ns);
 }
 
 bool may_wait_for_its_turn(const Place& place, std::uint64_t now_ns) {
@@ -75,8 +74,8 @@ void judge(Place& place, std::uint64_t now_ns) {
   const std::uint64_t longest = longest_ns.load(std::memory_order_relaxed);
   if (place.was_stuck) {
     if (place.in_a_row < most_fast) ++place.in_a_row;
-    const std::uint64_t shortest = shortest_of(place);
-    if (place.in_a_row >= patience) slice = slice / 2 > shortest ? slice / 2 : shortest;
+    if (place.in_a_row >= patience) slice = std::max(slice / 2, shortest_of(place));
+    if (place.has_spinner != 0) --place.has_spinner;
     some_stuck_ns = place.stuck_ns = now_ns;
   } else if (!may_wait_for_its_turn(place, now_ns)) {
     if (place.in_a_row > 0)

@@ -8,7 +8,7 @@
 // and another that computes beside it keeps its long slices.
 //
 // Who computes for long looks the same from outside as who spins, and short slices cost him more than he gains. So
-// they are only halved so far, unless a unit of the group is known to spin (spinning.h).
+// they are only halved so far, unless a unit of the group is known to spin (spinners.h).
 //
 // The watchdog alone writes; signal handlers read. There is room for a few groups: those that have no place share the
 // one of nullptr, which is also that of units of which nothing is known. A place is given away when its slice is the

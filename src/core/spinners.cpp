@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "arch/interrupted.h"
+#include "base/hash.h"
 
 namespace weft::core {
 namespace {
@@ -11,16 +12,11 @@ constexpr unsigned most_changed = 1;  // of the general registers
 
 struct Entry {
   std::atomic<const Unit*> unit{nullptr};
-  std::atomic<std::uint16_t> general[arch::Footprint::general_registers] = {};
+  std::atomic<std::uint64_t> general[arch::Footprint::general_registers] = {};
   std::atomic<std::uint64_t> vectors{0};
 };
-constexpr unsigned entries = 256;
-Entry table[entries];
-
-Entry& entry_of(const Unit& unit) {
-  const auto address = reinterpret_cast<std::uintptr_t>(&unit);
-  return table[(address / alignof(Unit) * 0x9e3779b97f4a7c15) >> 56];
-}
+constexpr unsigned bits = 8;
+Entry table[1U << bits];
 
 template <class Value>
 Value replace(std::atomic<Value>& place, Value value) {
@@ -33,7 +29,7 @@ Value replace(std::atomic<Value>& place, Value value) {
 
 bool is_spinner(const Unit& unit, const os::Interruption& interruption) {
   const arch::Footprint now = arch::footprint(*static_cast<const ucontext_t*>(interruption.context));
-  Entry& entry = entry_of(unit);
+  Entry& entry = table[base::place_of_address(&unit, bits)];
   const bool is_known = replace(entry.unit, &unit) == &unit;
   unsigned changed = 0;
   for (unsigned index = 0; index < arch::Footprint::general_registers; ++index)

@@ -139,6 +139,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   const bool polls = !has_roots_klt && used < ran_ns / 2 && sleeps_in_between(before, klt);
   if (!asleep) before.asleep_since = now;
   if (asleep || polls) {
+    worker.tries.store(0, std::memory_order_relaxed);
     if (worker.parked.load(std::memory_order_relaxed) != 0) return false;
     const bool stands_in = elsewhere_too && stand_in_for(before, now);
     if (!interrupts || !has_roots_klt) return stands_in;

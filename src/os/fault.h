@@ -1,4 +1,5 @@
-// Stack overflow: found by the guard below each stack, told in one line. And code on a stack that is not executable yet.
+// Stack overflow: found by the guard below each stack, told in one line. And code on a stack that is not executable
+// yet.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@ using OverflowReporter = bool (*)(void* address);
 using ExecutionAllower = bool (*)(void* instruction);
 
 /// Installs the SIGSEGV and SIGBUS handler, in front of whatever the program has installed: every
-/// fault that is neither an overflow of a weft stack nor code there that may be executed goes on to that, as if weft were not there. A
-/// program that installs its own handler afterwards replaces this one.
+/// fault that is neither an overflow of a weft stack nor code there that may be executed goes on to that, as if weft
+/// were not there. A program that installs its own handler afterwards replaces this one.
 void watch_for_faults(OverflowReporter reporter, ExecutionAllower allower);
 
 /// Gives the calling KLT an alternate signal stack if it has none, since a handler cannot run on

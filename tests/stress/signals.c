@@ -1,6 +1,6 @@
 // Signals while regions run: handlers run on threads of the program, calls are interrupted as usual, default
 // actions end the process with the right status, and the handlers of the program are not displaced.
-#include "check.h"
+#include "handlers.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 
 static atomic_int handled;
 static atomic_int on_other_thread;
@@ -25,28 +24,12 @@ static void count_signal(int number) {
   errno = saved;
 }
 
-static void install(int number, void (*handler)(int), int flags) {
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  CHECK(sigaction(number, &action, NULL) == 0, "sigaction: %s", strerror(errno));
-}
-
 static void install_with_info(int number, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO;
   CHECK(sigaction(number, &action, NULL) == 0, "sigaction: %s", strerror(errno));
-}
-
-static void start_timer(__itimer_which_t which, long microseconds) {
-  struct itimerval timer;
-  timer.it_interval.tv_sec = 0;
-  timer.it_interval.tv_usec = microseconds;
-  timer.it_value = timer.it_interval;
-  CHECK(setitimer(which, &timer, NULL) == 0, "setitimer: %s", strerror(errno));
 }
 
 static void some_regions(int members) {

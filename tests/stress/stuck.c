@@ -1,13 +1,12 @@
 // Members that wait for each other by means the runtime does not see: spinning on memory, pthread objects,
 // pipes. Programs do it (BLIS has a spinning barrier of its own), and each member is a thread, so they must
 // all go on.
-#include "check.h"
+#include "handlers.h"
 
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <sys/time.h>
 
 // A barrier as numerical libraries write it: no pause, no system call.
 struct SpinningBarrier {
@@ -212,14 +211,18 @@ struct Beside {
   atomic_int arrived, met;
 };
 
+static void wait_for_post(sem_t* semaphore) {
+  while (sem_wait(semaphore) != 0) {
+    CHECK_EQUAL(errno, EINTR, "errno of sem_wait()");
+  }
+}
+
 static void* sleep_until_they_have_met(void* argument) {
   struct Beside* beside = argument;
 #pragma omp parallel num_threads(2)
   if (omp_get_thread_num() == 1) {
     sem_post(&beside->asleep);
-    while (sem_wait(&beside->end) != 0) {
-      CHECK_EQUAL(errno, EINTR, "errno of sem_wait()");
-    }
+    wait_for_post(&beside->end);
   }
   return argument;
 }
@@ -247,7 +250,7 @@ static void* yield_until_they_have_met(void* argument) {
   return argument;
 }
 
-static void meet_beside(void* (*others)(void*), int at_least) {
+static void meet_beside(void* (*others)(void*), int members) {
   struct Beside beside = {.arrived = 0};
   pthread_t sleeper;
   pthread_t other[teams_beside];
@@ -256,13 +259,11 @@ static void meet_beside(void* (*others)(void*), int at_least) {
   sem_init(&beside.end, 0, 0);
   pthread_barrier_init(&barrier, NULL, 2);
   CHECK_EQUAL(pthread_create(&sleeper, NULL, sleep_until_they_have_met, &beside), 0, "pthread_create()");
-  while (sem_wait(&beside.asleep) != 0) {
-    CHECK_EQUAL(errno, EINTR, "errno of sem_wait()");
-  }
+  wait_for_post(&beside.asleep);
   for (int i = 0; i < teams_beside; i++) {
     CHECK_EQUAL(pthread_create(&other[i], NULL, others, &beside), 0, "pthread_create()");
   }
-  while (atomic_load(&beside.arrived) < at_least) {
+  while (atomic_load(&beside.arrived) < 2 * teams_beside) {
     usleep(100);
   }
   usleep(50000);  // so that the spare workers have come to rest
@@ -274,15 +275,15 @@ static void meet_beside(void* (*others)(void*), int at_least) {
   for (int i = 0; i < teams_beside; i++) {
     pthread_join(other[i], NULL);
   }
-  CHECK(atomic_load(&beside.arrived) >= at_least, "too few members");
+  CHECK_EQUAL(atomic_load(&beside.arrived), teams_beside * members, "members beside");
   pthread_barrier_destroy(&barrier);
   sem_destroy(&beside.asleep);
   sem_destroy(&beside.end);
 }
 
-static void sleeping_beside_spinning(void) { meet_beside(spin_until_they_have_met, 2 * teams_beside); }
+static void sleeping_beside_spinning(void) { meet_beside(spin_until_they_have_met, 4); }
 
-static void sleeping_beside_yielding(void) { meet_beside(yield_until_they_have_met, 2 * teams_beside); }
+static void sleeping_beside_yielding(void) { meet_beside(yield_until_they_have_met, 8); }
 
 // A mutex that a member holds while it is suspended at a scheduling point.
 static void mutex_held_at_a_scheduling_point(void) {
@@ -442,10 +443,8 @@ static void* spinning_regions(void* argument) {
 }
 
 static void handler_over_threads_that_spin(void) {
-  const struct sigaction action = {.sa_handler = compute_for_a_while, .sa_flags = SA_RESTART};
-  CHECK(sigaction(SIGALRM, &action, NULL) == 0, "sigaction: %s", strerror(errno));
-  const struct itimerval often = {.it_interval = {.tv_usec = 1000}, .it_value = {.tv_usec = 1000}};
-  CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0, "setitimer: %s", strerror(errno));
+  install(SIGALRM, compute_for_a_while, SA_RESTART);
+  start_timer(ITIMER_REAL, 1000);
   pthread_t others[2];
   for (int i = 0; i < 2; i++) {
     CHECK_EQUAL(pthread_create(&others[i], NULL, spinning_regions, NULL), 0, "pthread_create()");
@@ -454,8 +453,7 @@ static void handler_over_threads_that_spin(void) {
   for (int i = 0; i < 2; i++) {
     pthread_join(others[i], NULL);
   }
-  const struct itimerval never = CHECK_ZERO;
-  CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0, "setitimer: %s", strerror(errno));
+  start_timer(ITIMER_REAL, 0);
 }
 
 int main(int count, char** arguments) {

@@ -104,6 +104,19 @@ def _fft() -> tuple[Case, ...]:
     )
 
 
+WAITING_KINDS = (
+    "plain",
+    "pause",
+    "count",
+    "backoff",
+    "timestamps",
+    "wtime",
+    "clock",
+    "sched_yield",
+    "compute",
+    "chase",
+)
+
 CATALOG: tuple[Benchmark, ...] = (
     Benchmark(
         "flat",
@@ -178,13 +191,7 @@ CATALOG: tuple[Benchmark, ...] = (
         "waiting",
         "8 members that wait for each other in loops of their own, 10 times; or that only compute, 10 rounds",
         "waiting",
-        tuple(
-            Case(f"kind={kind}", kind, quick=kind in ("plain", "compute"))
-            for kind in (
-                *("plain", "pause", "count", "backoff", "timestamps", "wtime", "clock", "sched_yield"),
-                *("compute", "chase"),
-            )
-        ),
+        tuple(Case(f"kind={kind}", kind, quick=kind in ("plain", "compute")) for kind in WAITING_KINDS),
         time_ms=300,
         warm_ms=300,  # until the looks of weft's watchdog come as often as they will
         timeout_s=60,

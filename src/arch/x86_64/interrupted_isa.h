@@ -27,21 +27,21 @@ inline bool isa_system_call_was_cut_short(const ucontext_t& context) {
   return context.uc_mcontext.gregs[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05;
 }
 
-inline std::uint64_t mixed(std::uint64_t value) { return value * 0x9e3779b97f4a7c15; }
+inline constexpr unsigned isa_general_registers = 16;
+inline std::uint64_t isa_general_register(const ucontext_t& context, unsigned index) {
+  constexpr int places[isa_general_registers] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
+                                                 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                                 REG_R12, REG_R13, REG_R14, REG_R15};
+  return static_cast<std::uint64_t>(context.uc_mcontext.gregs[places[index]]);
+}
 
-template <class Footprint>
-Footprint isa_footprint(const ucontext_t& context) {
-  constexpr int general[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-                             REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-  Footprint of{};
-  for (unsigned index = 0; index < Footprint::general_registers; ++index) {
-    const auto value = static_cast<std::uint64_t>(context.uc_mcontext.gregs[general[index]]);
-    of.general[index] = static_cast<std::uint16_t>(mixed(value) >> 48);
-  }
-  if (context.uc_mcontext.fpregs == nullptr) return of;
+inline std::uint64_t isa_hash_of_vectors(const ucontext_t& context) {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+  std::uint64_t hash = 0;
+  if (context.uc_mcontext.fpregs == nullptr) return hash;
   for (const auto& vector : context.uc_mcontext.fpregs->_xmm)
-    for (const std::uint32_t word : vector.element) of.vectors = mixed(of.vectors ^ word) ^ (of.vectors >> 32);
-  return of;
+    for (const std::uint32_t word : vector.element) hash = (hash ^ word) * golden ^ (hash >> 32U);
+  return hash;
 }
 
 }  // namespace weft::arch

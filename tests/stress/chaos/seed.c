@@ -7,10 +7,11 @@
 #include "steps.h"
 #include "where.h"
 
+#include "../handlers.h"
+
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/time.h>
 
 static atomic_int alarms;
 
@@ -22,16 +23,14 @@ static void on_alarm(int signal) {
   errno = before;
 }
 
-static void set_alarms(long us) {
-  struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
-  sigaction(SIGALRM, &action, NULL);
-  struct itimerval timer = {{0, us}, {0, us}};
-  setitimer(ITIMER_REAL, &timer, NULL);
+static void start_alarms(void) {
+  install(SIGALRM, on_alarm, SA_RESTART);
+  start_timer(ITIMER_REAL, 1000);
 }
 
 static void end_alarms(void) {
   while (atomic_load(&alarms) == 0) sleep_seconds(100e-6);
-  set_alarms(0);
+  start_timer(ITIMER_REAL, 0);
 }
 
 static void* leave_behind(void* argument) {
@@ -59,7 +58,7 @@ void run_seed(unsigned long seed) {
   const int rounds = settings.rounds ? settings.rounds : 1 + below(base, 3, 3);
   const int signals = settings.signals >= 0 ? settings.signals : below(base, 4, 3) == 0;
   const int leaves = settings.leave >= 0 ? settings.leave : below(base, 5, 12) == 0;
-  if (signals) set_alarms(1000);
+  if (signals) start_alarms();
   if (leaves) start_left_behind();
   run_roots(roots, rounds);
   if (signals) end_alarms();
