@@ -477,6 +477,11 @@ void Sequence::close_places() {
       weft_yield();
       MUST(std::chrono::steady_clock::now() < limit);
     }
+  // A detached unit's values are destroyed after its function has returned; nobody can join it.
+  while (shared->key_values.load() != 0) {
+    weft_yield();
+    MUST(std::chrono::steady_clock::now() < limit);
+  }
   // Those that are revived from now on stay away from what is closed.
   for (Job* job : jobs_) {
     if (job->place == nullptr) continue;
