@@ -10,6 +10,16 @@ inline std::uintptr_t interrupted_instruction(const ucontext_t& context) {
   return isa_interrupted_instruction(context);
 }
 
+/// Of the code.
+inline std::uintptr_t interrupted_stack_pointer(const ucontext_t& context) {
+  return isa_interrupted_stack_pointer(context);
+}
+
+/// Whether what lies there, which can be read, looks like what the kernel saves for a handler on the stack of the code
+/// that it interrupts.
+inline bool looks_like_saved_context(const ucontext_t& there) { return isa_looks_like_saved_context(there); }
+constexpr std::size_t saved_context_alignment = isa_saved_context_alignment;
+
 /// The number of the system call that comes next: it was interrupted, and begins anew. -1: none does.
 inline long system_call_to_be_made(const ucontext_t& context) { return isa_system_call_to_be_made(context); }
 

@@ -71,7 +71,7 @@ bool somebody_waits(const Worker& worker) {
 }
 
 bool can_be_left(const Worker& worker, Unit& unit, const Interruption& interruption) {
-  if (interruption.in_weft || worker.held_off != 0) return false;
+  if (interruption.in_weft || interruption.in_handler || worker.held_off != 0) return false;
   if (unit.state.load(std::memory_order_relaxed) != UnitState::running || !may_wait(unit)) return false;
   if (UnitDetails& of_unit = details(unit); of_unit.held_off != 0) {
     of_unit.held_off = of_unit.held_off | missed;

@@ -2,7 +2,8 @@
 
 #include <cstring>
 #include <dlfcn.h>
-#include <link.h>
+
+#include "os/libraries.h"
 
 namespace weft::os {
 namespace {
@@ -85,7 +86,7 @@ int find_size(dl_phdr_info* object, std::size_t, void* argument) {
 
 ExportedFunction find_exported(const char* name) {
   Wanted wanted{name, {reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name)), 0}};
-  if (wanted.function.begin != 0) dl_iterate_phdr(find_size, &wanted);
+  if (wanted.function.begin != 0) for_each_object(find_size, &wanted);
   return wanted.function;
 }
 

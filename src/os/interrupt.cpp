@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
-#include <link.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -16,6 +15,8 @@
 #include "arch/system_call.h"
 #include "os/exported_function.h"
 #include "os/futex.h"
+#include "os/klt.h"
+#include "os/libraries.h"
 #include "os/restarted_calls.h"
 #include "os/symbol_table.h"
 
@@ -86,7 +87,7 @@ int note_code_of_allocator(dl_phdr_info* object, std::size_t, void*) {
   spin_function = find_exported("pthread_spin_lock");
   clock_function = find_exported("clock_gettime");
   allocator = find_exported("malloc");
-  dl_iterate_phdr(note_code_of_allocator, nullptr);
+  for_each_object(note_code_of_allocator, nullptr);
 }
 
 // weft reads the clock where it is in the midst of something; what reads it cannot be told from there. Where it lies
@@ -149,6 +150,44 @@ WordAwaited awaited_by_futex(const ucontext_t& interrupted) {
   return {reinterpret_cast<const std::atomic<std::uint32_t>*>(argument(0)), static_cast<std::uint32_t>(argument(2))};
 }
 
+SignalMask blocked_in(const ucontext_t& context) {
+  SignalMask mask = 0;
+  memcpy(&mask, &context.uc_sigmask, kernel_set_bytes);
+  return mask;
+}
+
+// The kernel says that it cannot read there before it says that it does not know what to do.
+bool can_be_read(std::uintptr_t address) {
+  constexpr long nothing_known = -1;
+  return arch::system_call(SYS_rt_sigprocmask, nothing_known, static_cast<long>(address), 0, kernel_set_bytes) ==
+         -EINVAL;
+}
+
+// Whether a handler of the program's runs, on the stack of what it has interrupted: there lies then what the kernel has
+// saved, with fewer signals blocked than now. Where none is blocked, or what is blocked on weft's own KLTs, none runs
+// (but for one with SA_NODEFER and an empty mask). A context that a handler has left behind on the stack, and that
+// nothing has overwritten yet, may be taken for one: then the code is not left this time.
+bool runs_in_handler(const ucontext_t& interrupted) {
+  constexpr std::uintptr_t looks_at = 64UL * 1024;
+  constexpr std::uintptr_t page = 4096;
+  const SignalMask blocked = blocked_in(interrupted);
+  if (blocked == 0 || blocked == signals_blocked_on_klts()) return false;
+  const std::uintptr_t begin = arch::interrupted_stack_pointer(interrupted);
+  constexpr std::uintptr_t step = arch::saved_context_alignment;
+  std::uintptr_t readable = begin;  // up to there
+  for (std::uintptr_t at = (begin + step - 1) / step * step; at - begin < looks_at; at += step) {
+    while (at + sizeof(ucontext_t) > readable) {
+      if (!can_be_read(readable)) return false;
+      readable = (readable / page + 1) * page;
+    }
+    const auto& there = *reinterpret_cast<const ucontext_t*>(at);
+    if (!arch::looks_like_saved_context(there)) continue;
+    const SignalMask before = blocked_in(there);
+    if (before != blocked && (before & ~blocked) == 0) return true;
+  }
+  return false;
+}
+
 void on_signal(int, siginfo_t* info, void* context) {
   Interruption interruption{};
   if (!is_ours(*info, interruption.cause)) return;
@@ -161,6 +200,7 @@ void on_signal(int, siginfo_t* info, void* context) {
     interruption.in_sleep = is_restarted(call) || arch::system_call_was_cut_short(*interrupted);
     if (call == SYS_futex) interruption.awaited = awaited_by_futex(*interrupted);
   }
+  interruption.in_handler = !interruption.in_weft && runs_in_handler(*interrupted);
   interruption.on_other_stack = (interrupted->uc_stack.ss_flags & SS_ONSTACK) != 0;
   interrupted_code(interruption);
 }
@@ -224,7 +264,7 @@ int interrupt_signal() { return signal_number; }
 void refresh_code_not_to_leave() {
   Table& other = current_table.load(std::memory_order_relaxed) == &tables[0] ? tables[1] : tables[0];
   other.used = 0;
-  dl_iterate_phdr(collect, &other);
+  for_each_object(collect, &other);
   current_table.store(&other, std::memory_order_release);
 }
 

@@ -43,6 +43,7 @@ struct Interruption {
                         // or the kernel's vdso
   bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR
   WordAwaited awaited;  // at such a call that begins anew and has no limit of time
+  bool in_handler;      // of the program's: what that has interrupted may be anything
   bool on_other_stack;  // an alternate stack of the program's own: the next signal would use it again
   std::uintptr_t instruction;
   void* context;

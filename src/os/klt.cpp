@@ -88,6 +88,17 @@ std::size_t stack_for(std::size_t wanted) {
   return (bytes + 0xfff) & ~static_cast<std::size_t>(0xfff);
 }
 
+std::atomic<std::uint64_t> blocked_at_work{0};
+
+// As the kernel keeps it. SIGKILL and SIGSTOP cannot be blocked, and glibc does not let anybody block its own two.
+std::uint64_t kernel_mask(const sigset_t& set) {
+  std::uint64_t mask = 0;
+  memcpy(&mask, &set, sizeof mask);
+  for (const int never : {SIGKILL, SIGSTOP, __SIGRTMIN, __SIGRTMIN + 1})
+    mask &= ~(std::uint64_t{1} << static_cast<unsigned>(never - 1));
+  return mask;
+}
+
 sigset_t blocked_signals(Signals signals) {
   sigset_t blocked;
   sigfillset(&blocked);
@@ -97,6 +108,7 @@ sigset_t blocked_signals(Signals signals) {
   for (int open : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF, SIGVTALRM})
     sigdelset(&blocked, open);
   if (interrupt_signal() != 0) sigdelset(&blocked, interrupt_signal());
+  blocked_at_work.store(kernel_mask(blocked), std::memory_order_relaxed);
   return blocked;
 }
 
@@ -119,6 +131,8 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
   pthread_attr_destroy(&attributes);
   return error;
 }
+
+std::uint64_t signals_blocked_on_klts() { return blocked_at_work.load(std::memory_order_relaxed); }
 
 void note_klt_end() { ended.fetch_add(1, std::memory_order_seq_cst); }
 

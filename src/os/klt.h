@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <sys/types.h>
 
 namespace weft::os {
@@ -18,6 +19,10 @@ enum class Signals {
 /// Starts a KLT that runs entry(argument) with at least `stack_bytes` of stack besides what its
 /// thread-local storage takes. Returns 0 or an errno value (EAGAIN: no thread can be had).
 int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals);
+
+/// Those that KLTs which do work (Signals::of_its_work) do not take, one bit each; 0: there are none yet. Also from a
+/// handler.
+std::uint64_t signals_blocked_on_klts();
 
 /// A KLT from start_klt() ends: it is no longer counted.
 void note_klt_end();

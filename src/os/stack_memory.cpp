@@ -3,11 +3,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <link.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "os/libraries.h"
 
 namespace weft::os {
 namespace {
@@ -40,7 +41,7 @@ int look_at_object(dl_phdr_info* object, std::size_t, void* loads_before) {
 
 bool stacks_are_executable() {
   unsigned long long loads_before = loads_seen.load(std::memory_order_relaxed);
-  if (!some_need_executable.load(std::memory_order_relaxed)) dl_iterate_phdr(look_at_object, &loads_before);
+  if (!some_need_executable.load(std::memory_order_relaxed)) for_each_object(look_at_object, &loads_before);
   return some_need_executable.load(std::memory_order_relaxed);
 }
 

@@ -456,6 +456,23 @@ static void handler_over_threads_that_spin(void) {
   start_timer(ITIMER_REAL, 0);
 }
 
+// Interrupted in the midst of barriers and of the search for work, by a handler that takes some slices.
+static void handler_over_barriers(void) {
+  install(SIGALRM, compute_for_a_while, SA_RESTART);
+  start_timer(ITIMER_REAL, 600);
+  const double end = seconds_now() + 0.4 * repeats(1);
+  while (seconds_now() < end) {
+    int present = 0;
+#pragma omp parallel num_threads(8) reduction(+ : present)
+    for (int i = 0; i < 20; i++) {
+#pragma omp barrier
+      present += 1;
+    }
+    CHECK_EQUAL(present, 160, "members at barriers");
+  }
+  start_timer(ITIMER_REAL, 0);
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -478,6 +495,7 @@ int main(int count, char** arguments) {
       {"iterations_that_wait_for_each_other", iterations_that_wait_for_each_other, 0},
       {"many_that_allocate", many_that_allocate, 0},
       {"handler_over_threads_that_spin", handler_over_threads_that_spin, 0},
+      {"handler_over_barriers", handler_over_barriers, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);

@@ -4,6 +4,7 @@
 
 #include "core/sync/barrier.h"
 #include "core/sync/mutex.h"
+#include "os/libraries.h"
 #include "support.h"
 
 namespace weft::test {
@@ -54,6 +55,24 @@ TEST_F(Fork, ChildOfAThreadThatNeverEntered) {
 
 TEST_F(Fork, ChildOfTheChild) {
   EXPECT_EQ(in_child([] { return units_run() && in_child(units_run) == 0 && units_run(); }), 0);
+}
+
+// glibc's lock over the list of libraries would stay locked in the child.
+TEST_F(Fork, WhileLibrariesAreLookedAt) {
+  if (address_sanitizer) GTEST_SKIP() << "its allocator does not survive a fork beside busy threads";
+  static const auto look_slowly = [](dl_phdr_info*, std::size_t, void*) {
+    for (std::atomic<int> turns{0}; turns < 1000; ++turns) {
+    }
+    return 0;
+  };
+  std::atomic<bool> over{false};
+  std::thread busy([&over] {
+    while (!over) os::for_each_object(look_slowly, nullptr);
+  });
+  for (unsigned round = 0; round < 20; ++round)
+    EXPECT_EQ(in_child([] { return dl_iterate_phdr(look_slowly, nullptr) == 0; }), 0) << "round " << round;
+  over = true;
+  busy.join();
 }
 
 // While workers search, sleep, map stacks, start KLTs and hold the locks of the core.

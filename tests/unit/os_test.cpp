@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -239,6 +240,9 @@ TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
     EXPECT_EQ(sigismember(&mask_seen, signal), 1) << signal;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF})
     EXPECT_EQ(sigismember(&mask_seen, signal), 0) << signal;
+  std::uint64_t first_of_mask = 0;
+  std::memcpy(&first_of_mask, &mask_seen, sizeof first_of_mask);
+  EXPECT_EQ(os::signals_blocked_on_klts(), first_of_mask);
   mask_is_there = false;
   ASSERT_EQ(os::start_klt(
                 [](void*) -> void* {

@@ -11,6 +11,23 @@ inline std::uintptr_t isa_interrupted_instruction(const ucontext_t& context) {
   return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
 }
 
+inline std::uintptr_t isa_interrupted_stack_pointer(const ucontext_t& context) {
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+}
+
+// The segments of 64-bit programs; no context behind; vector registers close by, as the kernel aligns them; and a stack
+// that begins above all that.
+constexpr std::size_t isa_saved_context_alignment = 16;
+inline bool isa_looks_like_saved_context(const ucontext_t& there) {
+  constexpr greg_t code_and_stack_segment = 0x002b000000000033;
+  constexpr std::uintptr_t most_vector_bytes = 16384;
+  if (there.uc_mcontext.gregs[REG_CSGSFS] != code_and_stack_segment || there.uc_link != nullptr) return false;
+  const auto begin = reinterpret_cast<std::uintptr_t>(&there);
+  const auto vectors = reinterpret_cast<std::uintptr_t>(there.uc_mcontext.fpregs);
+  const bool has_vectors = vectors > begin && vectors - begin < most_vector_bytes && vectors % 16 == 0;
+  return has_vectors && isa_interrupted_stack_pointer(there) > vectors;
+}
+
 inline long isa_system_call_to_be_made(const ucontext_t& context) {
   const auto code = reinterpret_cast<const unsigned char*>(isa_interrupted_instruction(context));
   const bool calls = code[0] == 0x0f && code[1] == 0x05;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/preempt.h"
 #include "faces/openmp/ompt/interface.h"
 
 namespace weft::openmp::ompt {
@@ -20,8 +21,10 @@ struct Event {
 
   explicit operator bool() const { return callbacks[number].load(std::memory_order_relaxed) != nullptr; }
   void operator()(Arguments... arguments) const {
-    if (const Function callback = callbacks[number].load(std::memory_order_acquire); callback != nullptr)
-      reinterpret_cast<void (*)(Arguments...)>(callback)(arguments...);
+    const Function callback = callbacks[number].load(std::memory_order_acquire);
+    if (callback == nullptr) return;
+    const core::HeldOff held;
+    reinterpret_cast<void (*)(Arguments...)>(callback)(arguments...);
   }
 };
 
