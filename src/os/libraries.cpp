@@ -11,23 +11,34 @@
 namespace weft::os {
 namespace {
 
-pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
-bool forks_wait = false;  // under the mutex, like the next
-pthread_t forker{};       // who has locked it for a fork
+// Who wants to look, or to fork, goes through `door`, and is in the room then. A mutex goes to whoever comes by when it
+// is free, and who looks again and again would always be that one; but the door is free while somebody looks.
+pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t room = PTHREAD_MUTEX_INITIALIZER;
+bool forks_wait = false;  // in the room, like the next
+pthread_t forker{};       // who is there to fork
 bool for_fork = false;
 
-void before_fork() {
+timespec soon() {
   constexpr long limit_ns = 100000000;
   constexpr long second_ns = 1000000000;
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  time.tv_nsec += limit_ns;
+  time.tv_sec += time.tv_nsec / second_ns;
+  time.tv_nsec %= second_ns;
+  return time;
+}
+
+void before_fork() {
   const int kept = errno;
-  timespec limit{};
-  clock_gettime(CLOCK_REALTIME, &limit);
-  limit.tv_nsec += limit_ns;
-  limit.tv_sec += limit.tv_nsec / second_ns;
-  limit.tv_nsec %= second_ns;
-  if (pthread_mutex_timedlock(&looking, &limit) == 0) {
-    forker = pthread_self();
-    for_fork = true;
+  const timespec limit = soon();
+  if (pthread_mutex_timedlock(&door, &limit) == 0) {
+    if (pthread_mutex_timedlock(&room, &limit) == 0) {
+      forker = pthread_self();
+      for_fork = true;
+    }
+    pthread_mutex_unlock(&door);
   }
   errno = kept;
 }
@@ -35,21 +46,24 @@ void before_fork() {
 void after_fork() {
   if (!for_fork || !pthread_equal(forker, pthread_self())) return;
   for_fork = false;
-  pthread_mutex_unlock(&looking);
+  pthread_mutex_unlock(&room);
 }
 
 void after_fork_in_child() {
   for_fork = false;
-  looking = PTHREAD_MUTEX_INITIALIZER;
+  door = PTHREAD_MUTEX_INITIALIZER;
+  room = PTHREAD_MUTEX_INITIALIZER;
 }
 
 }  // namespace
 
 void for_each_object(int (*look)(dl_phdr_info*, std::size_t, void*), void* argument) {
-  pthread_mutex_lock(&looking);
+  pthread_mutex_lock(&door);
+  pthread_mutex_lock(&room);
+  pthread_mutex_unlock(&door);
   if (!forks_wait) forks_wait = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
   dl_iterate_phdr(look, argument);
-  pthread_mutex_unlock(&looking);
+  pthread_mutex_unlock(&room);
 }
 
 }  // namespace weft::os
