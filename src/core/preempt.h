@@ -89,20 +89,24 @@ void mark(Unit& unit, Preemption kind);
 bool hold_off();
 bool let_go();
 
+/// What runs on the calling KLT, which carries the worker, is not left any more, or as before.
+inline void hold_off_here(Worker* worker) {
+  if (worker == nullptr) return;
+  worker->held_off = worker->held_off + 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+inline void let_go_here(Worker* worker) {
+  if (worker == nullptr) return;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  worker->held_off = worker->held_off - 1;
+}
+
 /// While it lives, what runs on the calling KLT is not left: around code that is not weft's and that weft calls in the
 /// midst of something.
 class HeldOff {
  public:
-  HeldOff() : worker_(this_worker()) {
-    if (worker_ == nullptr) return;
-    worker_->held_off = worker_->held_off + 1;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
-  ~HeldOff() {
-    if (worker_ == nullptr) return;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    worker_->held_off = worker_->held_off - 1;
-  }
+  HeldOff() : worker_(this_worker()) { hold_off_here(worker_); }
+  ~HeldOff() { let_go_here(worker_); }
   HeldOff(const HeldOff&) = delete;
   HeldOff& operator=(const HeldOff&) = delete;
 

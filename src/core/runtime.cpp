@@ -227,6 +227,11 @@ int start_carrying(Worker& worker, WorkerUse use) {
   return error;
 }
 
+// fork() takes all of malloc's locks, and may sleep for one with the others in hand. Whoever was left there would keep
+// them from everybody, from weft itself and so from the very workers that would have to come to it.
+void before_fork() { hold_off_here(this_worker()); }
+void after_fork_in_parent() { let_go_here(this_worker()); }
+
 // In the child there is one KLT, and every other worker is a picture of the past.
 void after_fork_in_child() {
   Worker* self = this_worker();
@@ -280,7 +285,7 @@ void start_once() {
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
   make_place_pools();
   pthread_key_create(&root_key, end_root);
-  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   os::watch_for_faults(report_overflow, allow_code_on_stack);
   enable_watchdog(enable_preemption());
   if (preemption_settings.kind != Preemption::none) make_units_slowly();

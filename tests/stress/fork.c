@@ -237,6 +237,37 @@ static void in_members_with_exit(void) {
   }
 }
 
+// fork() takes the locks of all of malloc's arenas, one after the other.
+static void in_members_beside_allocation(void) {
+  enum { blocks = 20 };
+  omp_set_max_active_levels(2);
+  for (int i = 0; i < repeats(10); i++) {
+#pragma omp parallel num_threads(8)
+    for (int j = 0; j < 20; j++) {
+      if (omp_get_thread_num() % 4 == 0) {
+        const pid_t child = fork_child();
+        if (child == 0) {
+          _exit(7);
+        }
+        expect_exit(wait_for_child(child, child_deadline, "child of a member"), 7, "child of a member");
+      }
+      for (size_t k = 0; k < 200; k++) {
+        char* block[blocks];
+        for (size_t l = 0; l < blocks; l++) {
+          block[l] = malloc(100 + 300 * l + k);
+          CHECK(block[l] != NULL, "no memory");
+          block[l][0] = 1;
+        }
+        for (size_t l = 0; l < blocks; l++) {
+          free(block[l]);
+        }
+      }
+#pragma omp parallel num_threads(3)
+      free(malloc(1000));
+    }
+  }
+}
+
 static void in_members_with_exec(void) {
 #pragma omp parallel num_threads(8)
   {
@@ -349,6 +380,7 @@ int main(int count, char** arguments) {
       {"child_starts_roots", child_starts_roots, 0},
       {"child_keeps_settings", child_keeps_settings, 0},
       {"in_members_with_exit", in_members_with_exit, 0},
+      {"in_members_beside_allocation", in_members_beside_allocation, 0},
       {"in_members_with_exec", in_members_with_exec, 0},
       {"system_in_members", system_in_members, 0},
       {"popen_in_members", popen_in_members, 0},
