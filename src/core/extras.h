@@ -19,6 +19,9 @@ bool create_key(void (*destructor)(void*), Key& key);
 /// False: there is no such key.
 bool delete_key(Key key);
 
+/// In a forked child.
+void reset_keys();
+
 enum class KeyAnswer { ok, no_such_key, no_memory, not_for_this_unit };
 KeyAnswer set_value(Key key, void* value);
 KeyAnswer get_value(Key key, void** value);

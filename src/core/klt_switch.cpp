@@ -87,8 +87,8 @@ struct Lent {
 
 namespace {
 
-constexpr std::size_t loop_stack_bytes = 64UL * 1024;
-constexpr std::size_t lent_stack_bytes = 128UL * 1024;
+constexpr std::size_t loop_stack_bytes = 256UL * 1024;  // there is a moment in which a handler of the program's may run
+constexpr std::size_t lent_stack_bytes = 256UL * 1024;
 constexpr unsigned most_local = 8;
 
 Spinlock global_lock;  // taken in handlers by try_lock() alone
@@ -265,7 +265,7 @@ void* begin(void* argument) {
   self->id = os::klt_id();
   self->thread_pointer = arch::thread_pointer();
   offer_identity_of_this_klt();  // nothing thread-local from here on
-  const os::SignalMask carrying = os::block_all_signals();
+  const os::SignalMask carrying = os::signals_blocked_on_klts();
   self->word.store(Klt::asleep, std::memory_order_relaxed);
   free_klts.fetch_add(1, std::memory_order_relaxed);
   put_into_global(*self);
@@ -286,7 +286,7 @@ bool count_klt() {
 bool make_klt() {
   if (!count_klt()) return false;
   void* memory = std::malloc(sizeof(Klt));
-  if (memory != nullptr && os::start_klt(begin, new (memory) Klt, loop_stack_bytes, os::Signals::of_its_work) == 0)
+  if (memory != nullptr && os::start_klt(begin, new (memory) Klt, loop_stack_bytes, os::Signals::none) == 0)
     return true;
   klts_made.fetch_sub(1, std::memory_order_relaxed);
   std::free(memory);

@@ -3,8 +3,8 @@
 // Signal-yield (3.1.1). The unit switches to its worker's scheduler from within the handler, as if it had called
 // yield(); when it is resumed, on whichever KLT, it returns from the handler. What makes that right:
 //   - The unit is left only in code that is neither weft's nor the C and C++ runtime's (Interruption::in_runtime), nor
-//     on an alternate stack. So no lock of theirs is held, and weft's own state is whole: `current` runs, on its own
-//     stack.
+//     in a handler of the program's. So no lock of theirs is held, and weft's own state is whole: `current` runs, on
+//     its own stack.
 //   - Code that weft calls in the midst of something is under HeldOff: the functions of custom pools, and libc's that
 //     weft itself uses (core/held_calls.cpp; a program may have put an allocator of its own in their place).
 //   - The handler itself switches to the scheduler alone: it takes no unit out of a pool, puts none into one, allocates
@@ -92,7 +92,7 @@ void leave_by_yield(void*) {
 }
 
 void give_way(Worker& worker, Unit& unit, const Interruption& interruption) {
-  if (!can_be_left(worker, unit, interruption) || interruption.in_runtime || interruption.on_other_stack) return;
+  if (!can_be_left(worker, unit, interruption) || interruption.in_runtime) return;
   if (!somebody_waits(worker)) return;
   if (!identity_is_at_hand(worker, unit)) {
     want_identity();
@@ -159,7 +159,7 @@ void on_watchdog(Worker& worker, const Interruption& interruption) {
   // What sleeps in libc may hold a lock of its. But on a root's KLT it keeps the root from ever going on.
   const bool asleep = interruption.in_sleep && keeps_root_from_going_on(worker);
   const bool in_runtime = interruption.in_runtime && !asleep;
-  if (in_runtime || interruption.on_other_stack || !can_be_left(worker, *unit, interruption)) {
+  if (in_runtime || !can_be_left(worker, *unit, interruption)) {
     if (in_runtime)
       ask_to_try_again(worker);
     else

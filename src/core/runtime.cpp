@@ -31,6 +31,7 @@
 #include "os/distance.h"
 #include "os/fault.h"
 #include "os/futex.h"
+#include "os/interrupt.h"
 #include "os/klt.h"
 
 namespace weft::core {
@@ -46,8 +47,8 @@ pthread_once_t started_once = PTHREAD_ONCE_INIT;
 std::atomic<bool> klt_refused{false};
 std::atomic<unsigned> spares_made{0};
 
-// Enough for a scheduler: units run on their own stacks.
-constexpr std::size_t scheduler_stack_bytes = 128UL * 1024;
+// Enough for a scheduler, and for a handler of the program's on top of it: units run on their own stacks.
+constexpr std::size_t scheduler_stack_bytes = 256UL * 1024;
 
 // nullptr: nothing runs here, or on a stack that is not weft's.
 const Stack* stack_in_use() {
@@ -120,9 +121,9 @@ void end_root(void* argument) {
   if (this_worker() != worker) return;
   worker->attended.store(nullptr, std::memory_order_relaxed);
   if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
+  end_root_extras(*worker);  // may run units
   end_ticking(*worker);
   leave_klts_to_others(*worker);
-  end_root_extras(*worker);
   if (Scheduler* scheduler = worker->scheduler(); scheduler != nullptr) scheduler->end_on(*worker);
   worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
   leave_units_to_others(*worker);
@@ -164,6 +165,7 @@ bool become_root(Worker& worker) {
   worker.klt.store(os::klt_id(), std::memory_order_relaxed);
   worker.interrupt_sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
+  if (os::interrupt_signal() != 0) os::block_interrupt(false);  // the program may have blocked all there are
   arch::set_thread_word(&worker);
   tick_again(worker);
   return true;
@@ -215,6 +217,10 @@ void* carry_worker(void* argument) {
 // Has a KLT carry the worker; an error of pthread_create(3).
 int start_carrying(Worker& worker, WorkerUse use) {
   const HeldOff held;
+  if (const Worker* here = this_worker(); here != nullptr &&
+                                          here->use.load(std::memory_order_relaxed) == WorkerUse::root &&
+                                          here->carrier.load(std::memory_order_relaxed) == nullptr)
+    os::remember_signals();
   os::Identity* native = new_identity();
   if (native == nullptr) return ENOMEM;
   worker.own = native;
@@ -255,9 +261,11 @@ void after_fork_in_child() {
   reset_shared_pools();
   make_place_pools();
   reset_scheduler_lookers();
+  reset_keys();
   reset_timer();
   reset_watchdog();
   os::forget_klts();
+  os::give_back_signals();
   reset_ticking();
   reset_klts();
   os::reset_distances();
@@ -290,6 +298,7 @@ void start_once() {
   enable_watchdog(enable_preemption());
   if (preemption_settings.kind != Preemption::none) make_units_slowly();
   obey_commands();
+  os::remember_signals();
 }
 
 }  // namespace

@@ -31,6 +31,7 @@
 #include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/futex.h"
+#include "os/interrupt.h"
 
 namespace weft::core {
 namespace {
@@ -518,7 +519,7 @@ bool yield_for_program() {
     return false;
   const bool some_wait =
       is_root(*worker->current) ? any_work() || any_placed() : has_local_work(*worker) || any_work(*worker);
-  if (!some_wait || is_turn_of_kernel(*worker)) return false;
+  if (!some_wait || is_turn_of_kernel(*worker) || os::in_handler_of_program()) return false;
   yield();
   return true;
 }

@@ -150,6 +150,13 @@ WordAwaited awaited_by_futex(const ucontext_t& interrupted) {
   return {reinterpret_cast<const std::atomic<std::uint32_t>*>(argument(0)), static_cast<std::uint32_t>(argument(2))};
 }
 
+SignalMask change_mask(int how, SignalMask change) {
+  SignalMask before = 0;
+  arch::system_call(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&change), reinterpret_cast<long>(&before),
+                    kernel_set_bytes);
+  return before;
+}
+
 SignalMask blocked_in(const ucontext_t& context) {
   SignalMask mask = 0;
   memcpy(&mask, &context.uc_sigmask, kernel_set_bytes);
@@ -163,16 +170,14 @@ bool can_be_read(std::uintptr_t address) {
          -EINVAL;
 }
 
-// Whether a handler of the program's runs, on the stack of what it has interrupted: there lies then what the kernel has
-// saved, with fewer signals blocked than now. Where none is blocked, or what is blocked on weft's own KLTs, none runs
-// (but for one with SA_NODEFER and an empty mask). A context that a handler has left behind on the stack, and that
-// nothing has overwritten yet, may be taken for one: then the code is not left this time.
-bool runs_in_handler(const ucontext_t& interrupted) {
-  constexpr std::uintptr_t looks_at = 64UL * 1024;
+// Whether a handler of the program's runs, on the stack from `begin` on: there lies then what the kernel has saved,
+// with fewer signals blocked than now. Where none is blocked, or what is blocked on weft's own KLTs, none runs (but for
+// one with SA_NODEFER and an empty mask). A context that a handler has left behind on the stack, and that nothing has
+// overwritten yet, may be taken for one: then the code is not left this time.
+bool runs_in_handler(SignalMask blocked, std::uintptr_t begin) {
+  constexpr std::uintptr_t looks_at = 256UL * 1024;
   constexpr std::uintptr_t page = 4096;
-  const SignalMask blocked = blocked_in(interrupted);
   if (blocked == 0 || blocked == signals_blocked_on_klts()) return false;
-  const std::uintptr_t begin = arch::interrupted_stack_pointer(interrupted);
   constexpr std::uintptr_t step = arch::saved_context_alignment;
   std::uintptr_t readable = begin;  // up to there
   for (std::uintptr_t at = (begin + step - 1) / step * step; at - begin < looks_at; at += step) {
@@ -200,10 +205,16 @@ void on_signal(int, siginfo_t* info, void* context) {
     interruption.in_sleep = is_restarted(call) || arch::system_call_was_cut_short(*interrupted);
     if (call == SYS_futex) interruption.awaited = awaited_by_futex(*interrupted);
   }
-  interruption.in_handler = !interruption.in_weft && runs_in_handler(*interrupted);
-  interruption.on_other_stack = (interrupted->uc_stack.ss_flags & SS_ONSTACK) != 0;
+  const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
+  const stack_t& alternate = interrupted->uc_stack;  // it does not say whether that is in use
+  interruption.in_handler = (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack)) ||
+                            stack - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size;
   interrupted_code(interruption);
 }
+
+// Of the identity that runs this now. The compiler takes the address of errno for one that does not change within a
+// function.
+[[gnu::noinline, gnu::noipa]] void set_errno(int value) { errno = value; }
 
 // Whether nobody has a handler for it, or ignores it.
 bool is_free(int number) {
@@ -237,12 +248,16 @@ bool is_in_replaced_allocator(std::uintptr_t instruction) {
   return instruction >= code_of_allocator.low && instruction < code_of_allocator.high;
 }
 
+bool in_handler_of_program() {
+  return runs_in_handler(signals_blocked(), reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+}
+
 void leave(const Interruption& interruption, void (*function)(void*), void* argument) {
   auto interrupted = static_cast<ucontext_t*>(interruption.context);
   const int kept = errno;
   block_interrupt(false);
   function(argument);
-  errno = kept;  // perhaps on another KLT, but on the same identity
+  set_errno(kept);
   arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, 0, reinterpret_cast<long>(&interrupted->uc_sigmask),
                     kernel_set_bytes);
   arch::system_call(SYS_sigaltstack, 0, reinterpret_cast<long>(&interrupted->uc_stack));
@@ -297,13 +312,6 @@ void queue_signal(pid_t klt, int mark) {
   arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, signal_number, reinterpret_cast<long>(&info));
 }
 
-SignalMask change_mask(int how, SignalMask change) {
-  SignalMask before = 0;
-  arch::system_call(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&change), reinterpret_cast<long>(&before),
-                    kernel_set_bytes);
-  return before;
-}
-
 SignalMask mine() { return SignalMask{1} << static_cast<unsigned>(signal_number - 1); }
 
 }  // namespace
@@ -311,6 +319,7 @@ SignalMask mine() { return SignalMask{1} << static_cast<unsigned>(signal_number 
 void forward_tick(pid_t klt) { queue_signal(klt, tick_mark); }
 void wake_from_suspension(pid_t klt) { queue_signal(klt, wake_mark); }
 
+SignalMask signals_blocked() { return change_mask(SIG_BLOCK, 0); }
 void block_interrupt(bool block) { change_mask(block ? SIG_BLOCK : SIG_UNBLOCK, mine()); }
 SignalMask block_interrupt_only() { return change_mask(SIG_BLOCK, mine()); }
 SignalMask block_all_signals() { return change_mask(SIG_SETMASK, ~SignalMask{0}); }

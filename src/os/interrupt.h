@@ -43,8 +43,7 @@ struct Interruption {
                         // or the kernel's vdso
   bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR
   WordAwaited awaited;  // at such a call that begins anew and has no limit of time
-  bool in_handler;      // of the program's: what that has interrupted may be anything
-  bool on_other_stack;  // an alternate stack of the program's own: the next signal would use it again
+  bool in_handler;      // of the program's, or on an alternate stack: what that has interrupted may be anything
   std::uintptr_t instruction;
   void* context;
 };
@@ -56,11 +55,15 @@ bool install_interrupt(void (*interrupted)(const Interruption&), int wanted);
 /// From the handler: calls function(argument), which may switch away from here and come back on another KLT.
 void leave(const Interruption& interruption, void (*function)(void*), void* argument);
 
+/// Whether the caller runs in a handler of the program's, as Interruption::in_handler has it. A system call.
+bool in_handler_of_program();
+
 /// The signal in use, 0 if none: KLTs of weft's must not block it.
 int interrupt_signal();
 
 /// The signals that a KLT has blocked, for the calling one. No libc, no errno.
 using SignalMask = std::uint64_t;
+SignalMask signals_blocked();
 void block_interrupt(bool block);
 SignalMask block_interrupt_only();
 SignalMask block_all_signals();

@@ -99,6 +99,8 @@ std::uint64_t kernel_mask(const sigset_t& set) {
   return mask;
 }
 
+std::atomic<SignalMask> of_program{0};
+
 sigset_t blocked_signals(Signals signals) {
   sigset_t blocked;
   sigfillset(&blocked);
@@ -108,7 +110,6 @@ sigset_t blocked_signals(Signals signals) {
   for (int open : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF, SIGVTALRM})
     sigdelset(&blocked, open);
   if (interrupt_signal() != 0) sigdelset(&blocked, interrupt_signal());
-  blocked_at_work.store(kernel_mask(blocked), std::memory_order_relaxed);
   return blocked;
 }
 
@@ -122,14 +123,21 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
   pthread_attr_setstacksize(&attributes, stack_for(stack_bytes));
 
   const sigset_t blocked = blocked_signals(signals);
-  sigset_t before;
-  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  pthread_attr_setsigmask_np(&attributes, &blocked);
   pthread_t thread;
   error = pthread_create(&thread, &attributes, entry, argument);
   if (error == 0) started.fetch_add(1, std::memory_order_seq_cst);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return error;
+}
+
+void remember_signals() {
+  of_program.store(signals_blocked(), std::memory_order_relaxed);
+  blocked_at_work.store(kernel_mask(blocked_signals(Signals::of_its_work)), std::memory_order_relaxed);
+}
+
+void give_back_signals() {
+  if (signals_blocked() == signals_blocked_on_klts()) set_signals(of_program.load(std::memory_order_relaxed));
 }
 
 std::uint64_t signals_blocked_on_klts() { return blocked_at_work.load(std::memory_order_relaxed); }

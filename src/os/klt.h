@@ -16,12 +16,17 @@ enum class Signals {
   none,
 };
 
+/// By a thread of the program's, when the signal that interrupts has been chosen: what it has blocked is what a child
+/// that is forked by a KLT of weft's shall have blocked, too.
+void remember_signals();
+/// In such a child.
+void give_back_signals();
+
 /// Starts a KLT that runs entry(argument) with at least `stack_bytes` of stack besides what its
 /// thread-local storage takes. Returns 0 or an errno value (EAGAIN: no thread can be had).
 int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals);
 
-/// Those that KLTs which do work (Signals::of_its_work) do not take, one bit each; 0: there are none yet. Also from a
-/// handler.
+/// Those that KLTs which do work (Signals::of_its_work) do not take, one bit each. Also from a handler.
 std::uint64_t signals_blocked_on_klts();
 
 /// A KLT from start_klt() ends: it is no longer counted.

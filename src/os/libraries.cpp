@@ -1,12 +1,16 @@
 // glibc (2.36, at least) takes a lock in dl_iterate_phdr(3) that it does not free in a forked child: if another thread
 // is in there at the fork, the child's first call waits for ever. weft calls it often, and on threads that the program
-// does not know of. So a fork waits until nobody of weft's is in there; not for ever, as a handler may fork over that
-// very code.
+// does not know of. So a fork waits until nobody of weft's is in there; not for ever, as who forks may hold that lock.
+//
+// No signal comes meanwhile: neither is a unit left in here, nor does a handler run that wants a lock which somebody
+// holds who wants this one, as profilers do that unwind the stack.
 #include "os/libraries.h"
 
 #include <cerrno>
 #include <ctime>
 #include <pthread.h>
+
+#include "os/interrupt.h"
 
 namespace weft::os {
 namespace {
@@ -58,12 +62,14 @@ void after_fork_in_child() {
 }  // namespace
 
 void for_each_object(int (*look)(dl_phdr_info*, std::size_t, void*), void* argument) {
+  const SignalMask before = block_all_signals();
   pthread_mutex_lock(&door);
   pthread_mutex_lock(&room);
   pthread_mutex_unlock(&door);
   if (!forks_wait) forks_wait = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
   dl_iterate_phdr(look, argument);
   pthread_mutex_unlock(&room);
+  set_signals(before);
 }
 
 }  // namespace weft::os

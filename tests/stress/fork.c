@@ -268,6 +268,30 @@ static void in_members_beside_allocation(void) {
   }
 }
 
+// weft's threads leave signals to the program's own; their children are the program's all the same.
+static void in_members_with_signals(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
+  CHECK_EQUAL(pthread_sigmask(SIG_BLOCK, &set, NULL), 0, "pthread_sigmask()");
+#pragma omp parallel num_threads(8)
+  {
+    for (int i = 0; i < 3; i++) {
+      const pid_t child = fork_child();
+      if (child == 0) {
+        sigset_t now;
+        pthread_sigmask(SIG_SETMASK, NULL, &now);
+        _exit(sigismember(&now, SIGUSR2) == 1 && sigismember(&now, SIGTERM) == 0 && sigismember(&now, SIGINT) == 0 &&
+                      sigismember(&now, SIGCHLD) == 0 && sigismember(&now, SIGPIPE) == 0
+                  ? 7
+                  : 8);
+      }
+      expect_exit(wait_for_child(child, child_deadline, "child of a member"), 7, "signals of a member's child");
+#pragma omp barrier
+    }
+  }
+}
+
 static void in_members_with_exec(void) {
 #pragma omp parallel num_threads(8)
   {
@@ -381,6 +405,7 @@ int main(int count, char** arguments) {
       {"child_keeps_settings", child_keeps_settings, 0},
       {"in_members_with_exit", in_members_with_exit, 0},
       {"in_members_beside_allocation", in_members_beside_allocation, 0},
+      {"in_members_with_signals", in_members_with_signals, 0},
       {"in_members_with_exec", in_members_with_exec, 0},
       {"system_in_members", system_in_members, 0},
       {"popen_in_members", popen_in_members, 0},

@@ -15,8 +15,7 @@ inline std::uintptr_t isa_interrupted_stack_pointer(const ucontext_t& context) {
   return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
 }
 
-// The segments of 64-bit programs; no context behind; vector registers close by, as the kernel aligns them; and a stack
-// that begins above all that.
+// The segments of 64-bit programs; no context behind; and vector registers close by, as the kernel aligns them.
 constexpr std::size_t isa_saved_context_alignment = 16;
 inline bool isa_looks_like_saved_context(const ucontext_t& there) {
   constexpr greg_t code_and_stack_segment = 0x002b000000000033;
@@ -24,8 +23,7 @@ inline bool isa_looks_like_saved_context(const ucontext_t& there) {
   if (there.uc_mcontext.gregs[REG_CSGSFS] != code_and_stack_segment || there.uc_link != nullptr) return false;
   const auto begin = reinterpret_cast<std::uintptr_t>(&there);
   const auto vectors = reinterpret_cast<std::uintptr_t>(there.uc_mcontext.fpregs);
-  const bool has_vectors = vectors > begin && vectors - begin < most_vector_bytes && vectors % 16 == 0;
-  return has_vectors && isa_interrupted_stack_pointer(there) > vectors;
+  return vectors > begin && vectors - begin < most_vector_bytes && vectors % 16 == 0;
 }
 
 inline long isa_system_call_to_be_made(const ucontext_t& context) {

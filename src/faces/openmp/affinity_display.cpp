@@ -94,6 +94,8 @@ void displaying_body(void* argument) {
 
 }  // namespace
 
+void reset_affinity_display() { lock.unlock(); }
+
 void note_opener(Dialect dialect) { cache_of(core::worker_here()).opener = dialect; }
 
 void attend_displayed_region(Team& team) {

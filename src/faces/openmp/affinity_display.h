@@ -27,4 +27,7 @@ void attend_displayed_initial_team(Team& team);
 /// Of a thread of the program that has ended.
 void free_displayed(DisplayedThread* thread);
 
+/// In a forked child.
+void reset_affinity_display();
+
 }  // namespace weft::openmp

@@ -27,4 +27,7 @@ int with_first(int nthreads, int first);
 /// Gives the new team the nthreads-var that its opener's list, or OMP_NUM_THREADS, has for it.
 void take_nthreads_list(Team& team, Member& opener);
 
+/// In a forked child.
+void reset_nthreads_lists();
+
 }  // namespace weft::openmp

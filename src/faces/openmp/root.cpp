@@ -10,6 +10,7 @@
 #include "core/spinlock.h"
 #include "faces/openmp/affinity_display.h"
 #include "faces/openmp/experiment.h"
+#include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/ompt/threads.h"
@@ -157,6 +158,8 @@ void root_ends(core::Worker& worker) {
 void forked(core::Worker& self, const core::Worker& before) {
   forget_common_blocks();
   forget_teams_set_aside();
+  reset_nthreads_lists();
+  reset_affinity_display();
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
   const bool was_root = before.current == &before.root_unit;
   if (before.current != nullptr && details(*before.current).face != nullptr) {
