@@ -456,9 +456,9 @@ static void handler_over_threads_that_spin(void) {
   start_timer(ITIMER_REAL, 0);
 }
 
-// Interrupted in the midst of barriers and of the search for work, by a handler that takes some slices.
-static void handler_over_barriers(void) {
-  install(SIGALRM, compute_for_a_while, SA_RESTART);
+// Barriers, and the search for work, interrupted by a handler that takes some slices.
+static void barriers_under(void (*handler)(int), int flags) {
+  install(SIGALRM, handler, SA_RESTART | flags);
   start_timer(ITIMER_REAL, 600);
   const double end = seconds_now() + 0.4 * repeats(1);
   while (seconds_now() < end) {
@@ -472,6 +472,36 @@ static void handler_over_barriers(void) {
   }
   start_timer(ITIMER_REAL, 0);
 }
+
+static void handler_over_barriers(void) { barriers_under(compute_for_a_while, 0); }
+
+static void handler_on_other_stack_over_barriers(void) {
+  static char memory[65536];
+  const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+  CHECK_EQUAL(sigaltstack(&stack, NULL), 0, "sigaltstack()");
+  barriers_under(compute_for_a_while, SA_ONSTACK);
+}
+
+static void use_much_stack(int number) {
+  volatile char much[100000];
+  for (size_t i = 0; i < sizeof much; i++) {
+    much[i] = (char)number;
+  }
+  compute_for_a_while(much[number]);
+}
+
+static void handler_with_much_stack_over_barriers(void) { barriers_under(use_much_stack, 0); }
+
+static void yield_some_times(int number) {
+  const int before = errno;
+  for (int i = 0; i < 3; i++) {
+    compute_for_a_while(number);
+    sched_yield();
+  }
+  errno = before;
+}
+
+static void handler_that_yields_over_barriers(void) { barriers_under(yield_some_times, 0); }
 
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
@@ -496,6 +526,9 @@ int main(int count, char** arguments) {
       {"many_that_allocate", many_that_allocate, 0},
       {"handler_over_threads_that_spin", handler_over_threads_that_spin, 0},
       {"handler_over_barriers", handler_over_barriers, 0},
+      {"handler_on_other_stack_over_barriers", handler_on_other_stack_over_barriers, 0},
+      {"handler_with_much_stack_over_barriers", handler_with_much_stack_over_barriers, 0},
+      {"handler_that_yields_over_barriers", handler_that_yields_over_barriers, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);
