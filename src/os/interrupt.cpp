@@ -170,12 +170,11 @@ bool can_be_read(std::uintptr_t address) {
          -EINVAL;
 }
 
-// Whether a handler of the program's runs, on the stack from `begin` on: there lies then what the kernel has saved,
-// with fewer signals blocked than now. Where none is blocked, or what is blocked on weft's own KLTs, none runs (but for
-// one with SA_NODEFER and an empty mask). A context that a handler has left behind on the stack, and that nothing has
-// overwritten yet, may be taken for one: then the code is not left this time.
-bool runs_in_handler(SignalMask blocked, std::uintptr_t begin) {
-  constexpr std::uintptr_t looks_at = 256UL * 1024;
+// Whether a handler of the program's runs, on the stack from `begin` on: there, within `looks_at` bytes, lies then what
+// the kernel has saved, with fewer signals blocked than now. Where none is blocked, or what is blocked on weft's own
+// KLTs, none runs (but for one with SA_NODEFER and an empty mask). A context that a handler has left behind on the
+// stack, and that nothing has overwritten yet, may be taken for one: then the code is not left this time.
+bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t looks_at) {
   constexpr std::uintptr_t page = 4096;
   if (blocked == 0 || blocked == signals_blocked_on_klts()) return false;
   constexpr std::uintptr_t step = arch::saved_context_alignment;
@@ -207,7 +206,7 @@ void on_signal(int, siginfo_t* info, void* context) {
   }
   const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
   const stack_t& alternate = interrupted->uc_stack;  // it does not say whether that is in use
-  interruption.in_handler = (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack)) ||
+  interruption.in_handler = (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack, 256UL * 1024)) ||
                             stack - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size;
   interrupted_code(interruption);
 }
@@ -249,7 +248,8 @@ bool is_in_replaced_allocator(std::uintptr_t instruction) {
 }
 
 bool in_handler_of_program() {
-  return runs_in_handler(signals_blocked(), reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  constexpr std::uintptr_t looks_at = 32UL * 1024;  // it is asked often: 2 us where signals are blocked
+  return runs_in_handler(signals_blocked(), reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), looks_at);
 }
 
 void leave(const Interruption& interruption, void (*function)(void*), void* argument) {
