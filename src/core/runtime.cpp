@@ -217,10 +217,6 @@ void* carry_worker(void* argument) {
 // Has a KLT carry the worker; an error of pthread_create(3).
 int start_carrying(Worker& worker, WorkerUse use) {
   const HeldOff held;
-  if (const Worker* here = this_worker(); here != nullptr &&
-                                          here->use.load(std::memory_order_relaxed) == WorkerUse::root &&
-                                          here->carrier.load(std::memory_order_relaxed) == nullptr)
-    os::remember_signals();
   os::Identity* native = new_identity();
   if (native == nullptr) return ENOMEM;
   worker.own = native;
@@ -235,7 +231,10 @@ int start_carrying(Worker& worker, WorkerUse use) {
 
 // fork() takes all of malloc's locks, and may sleep for one with the others in hand. Whoever was left there would keep
 // them from everybody, from weft itself and so from the very workers that would have to come to it.
-void before_fork() { hold_off_here(this_worker()); }
+void before_fork() {
+  hold_off_here(this_worker());
+  os::look_up_signals();
+}
 void after_fork_in_parent() { let_go_here(this_worker()); }
 
 // In the child there is one KLT, and every other worker is a picture of the past.

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "os/control.h"
+#include "os/futex.h"
 #include "os/interrupt.h"
 #include "os/restarted_calls.h"
 #include "os/text_file.h"
@@ -90,12 +91,13 @@ std::size_t stack_for(std::size_t wanted) {
 
 std::atomic<std::uint64_t> blocked_at_work{0};
 
+SignalMask bit_of(int signal) { return signal > 0 ? SignalMask{1} << static_cast<unsigned>(signal - 1) : 0; }
+
 // As the kernel keeps it. SIGKILL and SIGSTOP cannot be blocked, and glibc does not let anybody block its own two.
 std::uint64_t kernel_mask(const sigset_t& set) {
   std::uint64_t mask = 0;
   memcpy(&mask, &set, sizeof mask);
-  for (const int never : {SIGKILL, SIGSTOP, __SIGRTMIN, __SIGRTMIN + 1})
-    mask &= ~(std::uint64_t{1} << static_cast<unsigned>(never - 1));
+  for (const int never : {SIGKILL, SIGSTOP, __SIGRTMIN, __SIGRTMIN + 1}) mask &= ~bit_of(never);
   return mask;
 }
 
@@ -134,6 +136,26 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
 void remember_signals() {
   of_program.store(signals_blocked(), std::memory_order_relaxed);
   blocked_at_work.store(kernel_mask(blocked_signals(Signals::of_its_work)), std::memory_order_relaxed);
+}
+
+void look_up_signals() {
+  constexpr const char* field = "\nSigBlk:";
+  constexpr int most_tries = 200;
+  const SignalMask all = ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
+  if (signals_blocked() != signals_blocked_on_klts()) return;
+  // Who forks, starts a thread or looks at the libraries has all blocked for a moment.
+  for (int tries = 0; tries < most_tries; ++tries) {
+    char text[4096];
+    if (!read_about(getpid(), "status", text)) return;
+    const char* found = strstr(text, field);
+    if (found == nullptr) return;
+    const SignalMask blocked = strtoull(found + strlen(field), nullptr, 16);
+    if (blocked != all) {
+      of_program.store(blocked & ~bit_of(interrupt_signal()), std::memory_order_relaxed);
+      return;
+    }
+    give_up_cpu();
+  }
 }
 
 void give_back_signals() {

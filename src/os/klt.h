@@ -19,6 +19,8 @@ enum class Signals {
 /// By a thread of the program's, when the signal that interrupts has been chosen: what it has blocked is what a child
 /// that is forked by a KLT of weft's shall have blocked, too.
 void remember_signals();
+/// Before such a fork: the same, if the kernel says what the main thread has blocked by now.
+void look_up_signals();
 /// In such a child.
 void give_back_signals();
 
