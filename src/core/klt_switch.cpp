@@ -87,8 +87,6 @@ struct Lent {
 
 namespace {
 
-constexpr std::size_t loop_stack_bytes = 256UL * 1024;  // there is a moment in which a handler of the program's may run
-constexpr std::size_t lent_stack_bytes = 256UL * 1024;
 constexpr unsigned most_local = 8;
 
 Spinlock global_lock;  // taken in handlers by try_lock() alone
@@ -286,7 +284,7 @@ bool count_klt() {
 bool make_klt() {
   if (!count_klt()) return false;
   void* memory = std::malloc(sizeof(Klt));
-  if (memory != nullptr && os::start_klt(begin, new (memory) Klt, loop_stack_bytes, os::Signals::none) == 0)
+  if (memory != nullptr && os::start_klt(begin, new (memory) Klt, scheduler_stack_bytes, os::Signals::none) == 0)
     return true;
   klts_made.fetch_sub(1, std::memory_order_relaxed);
   std::free(memory);
@@ -324,7 +322,7 @@ Klt* begin_here(Lent& lent) {
 // The KLT that the worker was born with lends it to a free one, or to that of the unit (nullptr), and sleeps until it
 // is back.
 void lend(Worker& worker, Unit& unit, Klt* klt) {
-  Lent lent{&worker, &unit, worker.loops, worker.until_done, worker.stacks.take(lent_stack_bytes)};
+  Lent lent{&worker, &unit, worker.loops, worker.until_done, worker.stacks.take(scheduler_stack_bytes)};
   install_home(worker);  // a root's own: a signal may come for it meanwhile
   os::Identity* home = worker.home;
   worker.home = nullptr;

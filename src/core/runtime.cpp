@@ -47,9 +47,6 @@ pthread_once_t started_once = PTHREAD_ONCE_INIT;
 std::atomic<bool> klt_refused{false};
 std::atomic<unsigned> spares_made{0};
 
-// Enough for a scheduler, and for a handler of the program's on top of it: units run on their own stacks.
-constexpr std::size_t scheduler_stack_bytes = 256UL * 1024;
-
 // nullptr: nothing runs here, or on a stack that is not weft's.
 const Stack* stack_in_use() {
   const Worker* worker = this_worker();

@@ -10,6 +10,10 @@
 
 namespace weft::core {
 
+/// Of the stack of a KLT of weft's: enough for a scheduler, and for a handler of the program's on top of it. Units run
+/// on their own stacks.
+inline constexpr std::size_t scheduler_stack_bytes = 256UL * 1024;
+
 /// The unit of the calling KLT: a ULT, or the root's own.
 inline Unit& this_unit() { return *worker_here().current; }
 

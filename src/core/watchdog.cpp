@@ -112,11 +112,11 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
 // A signal that is under way for so long does not arrive: the program has blocked all there are, in that thread.
 constexpr std::uint64_t most_under_way_ns = 20 * 1000 * 1000;
 
-bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t ran_ns, std::uint64_t now) {
+bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t now) {
   before.changes_over = true;
   const std::uint64_t ran_before =
       worker.tries.load(std::memory_order_relaxed) != 0 ? worker.ran_ns.load(std::memory_order_relaxed) : 0;
-  worker.ran_ns.store(ran_before + ran_ns, std::memory_order_relaxed);
+  worker.ran_ns.store(ran_before + now - before.since, std::memory_order_relaxed);
   // The one before may wait for a KLT that carries the worker no more.
   const bool under_way = worker.interrupt_sent.exchange(true, std::memory_order_relaxed);
   if (under_way && before.interrupted == klt) {
@@ -156,7 +156,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
     if (!interrupts || !has_roots_klt) return stands_in;
     const bool restartably = os::sleeps_restartably(klt);
     if (!restartably && now - before.asleep_since < most_for_a_root_ns) return stands_in;
-    return interrupt(worker, before, klt, ran_ns, now) || stands_in;
+    return interrupt(worker, before, klt, now) || stands_in;
   }
   if (!interrupts) return false;
   const bool in_vain = worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
@@ -167,7 +167,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
   if (used < least_computed_ns && !has_roots_klt) return true;
-  return interrupt(worker, before, klt, ran_ns, now);
+  return interrupt(worker, before, klt, now);
 }
 
 // A root, or what one has opened: it may be in its own code itself, or sleep in the kernel.

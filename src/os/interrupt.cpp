@@ -170,6 +170,9 @@ bool can_be_read(std::uintptr_t address) {
          -EINVAL;
 }
 
+constexpr std::uintptr_t looks_at_ticks = 256UL * 1024;
+constexpr std::uintptr_t looks_at_yields = 32UL * 1024;  // they come often: 2 us where signals are blocked
+
 // Whether a handler of the program's runs, on the stack from `begin` on: there, within `looks_at` bytes, lies then what
 // the kernel has saved, with fewer signals blocked than now. Where none is blocked, or what is blocked on weft's own
 // KLTs, none runs (but for one with SA_NODEFER and an empty mask). A context that a handler has left behind on the
@@ -206,14 +209,15 @@ void on_signal(int, siginfo_t* info, void* context) {
   }
   const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
   const stack_t& alternate = interrupted->uc_stack;  // it does not say whether that is in use
-  interruption.in_handler = (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack, 256UL * 1024)) ||
-                            stack - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size;
+  interruption.in_handler =
+      (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack, looks_at_ticks)) ||
+      stack - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size;
   interrupted_code(interruption);
 }
 
 // Of the identity that runs this now. The compiler takes the address of errno for one that does not change within a
 // function.
-[[gnu::noinline, gnu::noipa]] void set_errno(int value) { errno = value; }
+[[gnu::noinline]] void set_errno(int value) { errno = value; }
 
 // Whether nobody has a handler for it, or ignores it.
 bool is_free(int number) {
@@ -248,8 +252,8 @@ bool is_in_replaced_allocator(std::uintptr_t instruction) {
 }
 
 bool in_handler_of_program() {
-  constexpr std::uintptr_t looks_at = 32UL * 1024;  // it is asked often: 2 us where signals are blocked
-  return runs_in_handler(signals_blocked(), reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), looks_at);
+  const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return runs_in_handler(signals_blocked(), stack, looks_at_yields);
 }
 
 void leave(const Interruption& interruption, void (*function)(void*), void* argument) {
@@ -312,7 +316,7 @@ void queue_signal(pid_t klt, int mark) {
   arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, signal_number, reinterpret_cast<long>(&info));
 }
 
-SignalMask mine() { return SignalMask{1} << static_cast<unsigned>(signal_number - 1); }
+SignalMask mine() { return mask_of(signal_number); }
 
 }  // namespace
 
@@ -322,11 +326,11 @@ void wake_from_suspension(pid_t klt) { queue_signal(klt, wake_mark); }
 SignalMask signals_blocked() { return change_mask(SIG_BLOCK, 0); }
 void block_interrupt(bool block) { change_mask(block ? SIG_BLOCK : SIG_UNBLOCK, mine()); }
 SignalMask block_interrupt_only() { return change_mask(SIG_BLOCK, mine()); }
-SignalMask block_all_signals() { return change_mask(SIG_SETMASK, ~SignalMask{0}); }
+SignalMask block_all_signals() { return change_mask(SIG_SETMASK, ~signals_of_libc); }
 void set_signals(SignalMask mask) { change_mask(SIG_SETMASK, mask); }
 
 void suspend_for_interrupt() {
-  const SignalMask others = ~mine();
+  const SignalMask others = ~(mine() | signals_of_libc);
   arch::system_call(SYS_rt_sigsuspend, reinterpret_cast<long>(&others), kernel_set_bytes);
 }
 

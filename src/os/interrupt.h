@@ -21,6 +21,7 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <sys/types.h>
 
@@ -55,7 +56,7 @@ bool install_interrupt(void (*interrupted)(const Interruption&), int wanted);
 /// From the handler: calls function(argument), which may switch away from here and come back on another KLT.
 void leave(const Interruption& interruption, void (*function)(void*), void* argument);
 
-/// Whether the caller runs in a handler of the program's, as Interruption::in_handler has it. A system call.
+/// Whether the caller runs in a handler of the program's, as far as blocked signals tell. A system call.
 bool in_handler_of_program();
 
 /// The signal in use, 0 if none: KLTs of weft's must not block it.
@@ -63,10 +64,17 @@ int interrupt_signal();
 
 /// The signals that a KLT has blocked, for the calling one. No libc, no errno.
 using SignalMask = std::uint64_t;
+/// That of one signal; none of signal 0.
+constexpr SignalMask mask_of(int signal) {
+  return signal > 0 ? SignalMask{1} << static_cast<unsigned>(signal - 1) : SignalMask{0};
+}
+/// The two that glibc keeps for itself: by them it cancels a thread, and has every thread change its user id, so that
+/// setuid() in any thread waits for as long as one has them blocked.
+inline constexpr SignalMask signals_of_libc = mask_of(__SIGRTMIN) | mask_of(__SIGRTMIN + 1);
 SignalMask signals_blocked();
 void block_interrupt(bool block);
 SignalMask block_interrupt_only();
-SignalMask block_all_signals();
+SignalMask block_all_signals();  // but for libc's
 void set_signals(SignalMask mask);
 
 /// Sleeps, all signals blocked but this one, until one comes; the handler ignores what wakes so. Nothing is lost if it

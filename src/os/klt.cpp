@@ -89,19 +89,15 @@ std::size_t stack_for(std::size_t wanted) {
   return (bytes + 0xfff) & ~static_cast<std::size_t>(0xfff);
 }
 
-std::atomic<std::uint64_t> blocked_at_work{0};
-
-SignalMask bit_of(int signal) { return signal > 0 ? SignalMask{1} << static_cast<unsigned>(signal - 1) : 0; }
+std::atomic<SignalMask> blocked_at_work{0};
+std::atomic<SignalMask> of_program{0};
 
 // As the kernel keeps it. SIGKILL and SIGSTOP cannot be blocked, and glibc does not let anybody block its own two.
-std::uint64_t kernel_mask(const sigset_t& set) {
-  std::uint64_t mask = 0;
+SignalMask kernel_mask(const sigset_t& set) {
+  SignalMask mask = 0;
   memcpy(&mask, &set, sizeof mask);
-  for (const int never : {SIGKILL, SIGSTOP, __SIGRTMIN, __SIGRTMIN + 1}) mask &= ~bit_of(never);
-  return mask;
+  return mask & ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
 }
-
-std::atomic<SignalMask> of_program{0};
 
 sigset_t blocked_signals(Signals signals) {
   sigset_t blocked;
@@ -141,7 +137,7 @@ void remember_signals() {
 void look_up_signals() {
   constexpr const char* field = "\nSigBlk:";
   constexpr int most_tries = 200;
-  const SignalMask all = ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
+  const SignalMask all = ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
   if (signals_blocked() != signals_blocked_on_klts()) return;
   // Who forks, starts a thread or looks at the libraries has all blocked for a moment.
   for (int tries = 0; tries < most_tries; ++tries) {
@@ -150,8 +146,8 @@ void look_up_signals() {
     const char* found = strstr(text, field);
     if (found == nullptr) return;
     const SignalMask blocked = strtoull(found + strlen(field), nullptr, 16);
-    if (blocked != all) {
-      of_program.store(blocked & ~bit_of(interrupt_signal()), std::memory_order_relaxed);
+    if ((blocked & all) != all) {
+      of_program.store(blocked & ~mask_of(interrupt_signal()), std::memory_order_relaxed);
       return;
     }
     give_up_cpu();

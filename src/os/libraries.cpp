@@ -7,9 +7,9 @@
 #include "os/libraries.h"
 
 #include <cerrno>
-#include <ctime>
 #include <pthread.h>
 
+#include "os/clock.h"
 #include "os/interrupt.h"
 
 namespace weft::os {
@@ -23,15 +23,13 @@ bool forks_wait = false;  // in the room, like the next
 pthread_t forker{};       // who is there to fork
 bool for_fork = false;
 
+// Of the clock by which pthread_mutex_timedlock() goes.
 timespec soon() {
-  constexpr long limit_ns = 100000000;
-  constexpr long second_ns = 1000000000;
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  time.tv_nsec += limit_ns;
-  time.tv_sec += time.tv_nsec / second_ns;
-  time.tv_nsec %= second_ns;
-  return time;
+  constexpr std::uint64_t limit_ns = 100000000;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const timespec later = to_timespec(static_cast<std::uint64_t>(now.tv_nsec) + limit_ns);
+  return {now.tv_sec + later.tv_sec, later.tv_nsec};
 }
 
 void before_fork() {
