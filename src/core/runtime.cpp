@@ -47,12 +47,6 @@ pthread_once_t started_once = PTHREAD_ONCE_INIT;
 std::atomic<bool> klt_refused{false};
 std::atomic<unsigned> spares_made{0};
 
-// nullptr: nothing runs here, or on a stack that is not weft's.
-const Stack* stack_in_use() {
-  const Worker* worker = this_worker();
-  return worker != nullptr && worker->current != nullptr ? innermost_stack(*worker->current) : nullptr;
-}
-
 bool report_overflow(void* address) {
   const Stack* stack = stack_in_use();
   if (stack == nullptr || !stack->guard_holds(address)) return false;
@@ -218,7 +212,8 @@ int start_carrying(Worker& worker, WorkerUse use) {
   if (native == nullptr) return ENOMEM;
   worker.own = native;
   worker.use.store(use, std::memory_order_relaxed);
-  const int error = os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work);
+  if (this_worker() != nullptr) os::remember_signals();
+  const int error = os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_program);
   if (error != 0) {
     worker.own = nullptr;
     std::free(native);
@@ -228,10 +223,7 @@ int start_carrying(Worker& worker, WorkerUse use) {
 
 // fork() takes all of malloc's locks, and may sleep for one with the others in hand. Whoever was left there would keep
 // them from everybody, from weft itself and so from the very workers that would have to come to it.
-void before_fork() {
-  hold_off_here(this_worker());
-  os::look_up_signals();
-}
+void before_fork() { hold_off_here(this_worker()); }
 void after_fork_in_parent() { let_go_here(this_worker()); }
 
 // In the child there is one KLT, and every other worker is a picture of the past.
@@ -261,7 +253,6 @@ void after_fork_in_child() {
   reset_timer();
   reset_watchdog();
   os::forget_klts();
-  os::give_back_signals();
   reset_ticking();
   reset_klts();
   os::reset_distances();
@@ -294,7 +285,6 @@ void start_once() {
   enable_watchdog(enable_preemption());
   if (preemption_settings.kind != Preemption::none) make_units_slowly();
   obey_commands();
-  os::remember_signals();
 }
 
 }  // namespace

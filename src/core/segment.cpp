@@ -14,6 +14,11 @@ const Stack* innermost_stack(const Unit& unit) {
   return segment != nullptr ? segment : unit.stack;
 }
 
+const Stack* stack_in_use() {
+  const Worker* worker = this_worker();
+  return worker != nullptr && worker->current != nullptr ? innermost_stack(*worker->current) : nullptr;
+}
+
 std::size_t stack_left() {
   const Stack* stack = innermost_stack(this_unit());
   if (stack == nullptr) return 0;

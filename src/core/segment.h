@@ -12,6 +12,8 @@ namespace weft::core {
 
 /// The stack that its frames are on at this moment; nullptr: a root's own, not known.
 const Stack* innermost_stack(const Unit& unit);
+/// The same of whichever unit runs on the calling KLT; nullptr also where none does.
+const Stack* stack_in_use();
 
 /// Bytes left on the stack of the calling unit; 0 if not known (a root on its KLT's own stack).
 std::size_t stack_left();

@@ -72,7 +72,7 @@ void* provide_signal_stack() {
   stack_t current{};
   if (sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0) return nullptr;
   const long least = sysconf(_SC_SIGSTKSZ);
-  constexpr std::size_t comfortable = 16UL * 1024;
+  constexpr std::size_t comfortable = 64UL * 1024;  // for the program's handlers, too
   stack_t mine{};
   mine.ss_size = least > static_cast<long>(comfortable) ? static_cast<std::size_t>(least) : comfortable;
   mine.ss_sp = std::malloc(mine.ss_size);

@@ -1,5 +1,5 @@
-// Signals while regions run: handlers run on threads of the program, calls are interrupted as usual, default
-// actions end the process with the right status, and the handlers of the program are not displaced.
+// Signals while regions run: members are signalled as threads are, calls are interrupted as usual, default actions end
+// the process with the right status, and the handlers of the program are not displaced.
 #include "handlers.h"
 
 #include <omp.h>
@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 static atomic_int handled;
 static atomic_int on_other_thread;
@@ -66,15 +68,13 @@ static void regions_for(double seconds) {
   }
 }
 
-static void timer_handler_runs_on_main(void) {
-  expected_thread = thread_id();
+static void timer_handler(void) {
   some_regions(8);
   install(SIGALRM, count_signal, SA_RESTART);
   start_timer(ITIMER_REAL, 500);
   regions_for(0.3 * repeats(1));
   start_timer(ITIMER_REAL, 0);
   CHECK(atomic_load(&handled) > 20, "only %d signals of a timer were handled", atomic_load(&handled));
-  CHECK_EQUAL(atomic_load(&on_other_thread), 0, "handlers that ran on a thread that is not the program's");
 }
 
 static void profile_timer(void) {
@@ -87,7 +87,6 @@ static void profile_timer(void) {
 }
 
 static void signals_from_outside(void) {
-  expected_thread = thread_id();
   install(SIGUSR1, count_signal, SA_RESTART);
   const pid_t parent = getpid();
   const pid_t child = fork();
@@ -102,7 +101,6 @@ static void signals_from_outside(void) {
   regions_for(0.35);
   expect_exit(wait_for_child(child, 10, "sender of signals"), 0, "sender of signals");
   CHECK(atomic_load(&handled) > 20, "only %d of 300 signals were handled", atomic_load(&handled));
-  CHECK_EQUAL(atomic_load(&on_other_thread), 0, "handlers that ran on a thread that is not the program's");
 }
 
 static pthread_t main_thread;
@@ -125,6 +123,68 @@ static void members_signal_main(void) {
     CHECK(atomic_load(&handled) > 0, "a signal for main was not handled");
   }
   CHECK_EQUAL(atomic_load(&on_other_thread), 0, "handlers of signals to main that ran elsewhere");
+}
+
+// A member's signals to its own thread are handled there, before raise() and the like return.
+static void members_signal_themselves(void) {
+  install(SIGUSR1, count_signal, SA_RESTART);
+  for (int i = 0; i < repeats(20); i++) {
+#pragma omp parallel num_threads(8)
+    {
+      for (int round = 0; round < 5; round++) {
+        const int before = atomic_load(&handled);
+        CHECK_EQUAL(raise(SIGUSR1), 0, "raise() in a member");
+        CHECK(atomic_load(&handled) > before, "a signal that member %d raised was not handled", omp_get_thread_num());
+        CHECK_EQUAL(pthread_kill(pthread_self(), SIGUSR1), 0, "pthread_kill() of a member's own thread");
+        CHECK_EQUAL(syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1), 0, "tgkill()");
+#pragma omp barrier
+      }
+    }
+    CHECK_EQUAL(atomic_load(&handled), 8 * 5 * 3 * (i + 1), "signals handled");
+  }
+}
+
+// As profilers have them, one for each thread.
+static void timers_of_members(void) {
+  install(SIGRTMIN + 5, count_signal, SA_RESTART);
+#pragma omp parallel num_threads(4)
+  {
+    struct sigevent event;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGRTMIN + 5;
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    timer_t timer;
+    CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0, "timer_create: %s", strerror(errno));
+    const struct itimerspec soon = {{0, 0}, {0, 1000000}};
+    const int before = atomic_load(&handled);
+    CHECK(timer_settime(timer, 0, &soon, NULL) == 0, "timer_settime: %s", strerror(errno));
+    const double end = seconds_now() + 10;
+    while (atomic_load(&handled) == before && seconds_now() < end) {
+    }
+    CHECK(atomic_load(&handled) > before, "the signal of a member's timer was not handled");
+    timer_delete(timer);
+  }
+}
+
+static void write_to_nobody(void) {
+  int ends[2];
+  CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno));
+  close(ends[0]);
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 5) {
+      (void)!write(ends[1], "x", 1);
+      _exit(3);
+    }
+#pragma omp barrier
+  }
+}
+
+static void broken_pipe_ends_process(void) {
+  const struct Run run = run_again("write_to_nobody", (struct RunOptions){.deadline_seconds = 10});
+  expect_signal(run.status, SIGPIPE, "a member that writes to a pipe which nobody reads");
 }
 
 // A call of the master that blocks is interrupted, inside a region and outside.
@@ -162,19 +222,21 @@ static void blocking_call_is_interrupted(void) {
 // The alternate signal stack that main has set stays main's.
 static char* alternate;
 enum { alternate_size = 65536 };
-static atomic_int outside_alternate;
+static atomic_int on_wrong_stack;
 
 static void note_stack(int number) {
   (void)number;
   const char here = 0;
   const uintptr_t address = (uintptr_t)&here;
-  if (address < (uintptr_t)alternate || address >= (uintptr_t)alternate + alternate_size) {
-    atomic_fetch_add(&outside_alternate, 1);
+  const int is_on_alternate = address >= (uintptr_t)alternate && address < (uintptr_t)alternate + alternate_size;
+  if (is_on_alternate != (thread_id() == expected_thread)) {
+    atomic_fetch_add(&on_wrong_stack, 1);
   }
   atomic_fetch_add(&handled, 1);
 }
 
 static void alternate_stack_of_main(void) {
+  expected_thread = thread_id();
   alternate = malloc(alternate_size);
   stack_t stack;
   memset(&stack, 0, sizeof stack);
@@ -201,7 +263,7 @@ static void alternate_stack_of_main(void) {
   start_timer(ITIMER_REAL, 1000);
   regions_for(0.2);
   start_timer(ITIMER_REAL, 0);
-  CHECK_EQUAL(atomic_load(&outside_alternate), 0, "handlers that ran off the alternate stack");
+  CHECK_EQUAL(atomic_load(&on_wrong_stack), 0, "main's handlers off its alternate stack, or others' on it");
 }
 
 // A signal that the program blocks everywhere stays pending until it is waited for.
@@ -487,10 +549,13 @@ static void jump_out_of_handler(void) {
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
-      {"timer_handler_runs_on_main", timer_handler_runs_on_main, 0},
+      {"timer_handler", timer_handler, 0},
       {"profile_timer", profile_timer, 0},
       {"signals_from_outside", signals_from_outside, 0},
       {"members_signal_main", members_signal_main, 0},
+      {"members_signal_themselves", members_signal_themselves, 0},
+      {"timers_of_members", timers_of_members, 0},
+      {"broken_pipe_ends_process", broken_pipe_ends_process, 0},
       {"blocking_call_is_interrupted", blocking_call_is_interrupted, 0},
       {"alternate_stack_of_main", alternate_stack_of_main, 0},
       {"blocked_signal_stays_pending", blocked_signal_stays_pending, 0},
@@ -502,6 +567,7 @@ int main(int count, char** arguments) {
       {"jumps_in_members", jumps_in_members, 0},
       {"jump_back_over_barrier", jump_back_over_barrier, 0},
       {"jump_out_of_handler", jump_out_of_handler, 0},
+      {"write_to_nobody", write_to_nobody, 1},
       {"regions_without_end", regions_without_end, 1},
       {"members_sleep", members_sleep, 1},
       {"regions_half_second", regions_half_second, 1},

@@ -3,6 +3,7 @@
 // all go on.
 #include "handlers.h"
 
+#include <dirent.h>
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -456,10 +457,7 @@ static void handler_over_threads_that_spin(void) {
   start_timer(ITIMER_REAL, 0);
 }
 
-// Barriers, and the search for work, interrupted by a handler that takes some slices.
-static void barriers_under(void (*handler)(int), int flags) {
-  install(SIGALRM, handler, SA_RESTART | flags);
-  start_timer(ITIMER_REAL, 600);
+static void barriers_for_a_while(void) {
   const double end = seconds_now() + 0.4 * repeats(1);
   while (seconds_now() < end) {
     int present = 0;
@@ -470,6 +468,13 @@ static void barriers_under(void (*handler)(int), int flags) {
     }
     CHECK_EQUAL(present, 160, "members at barriers");
   }
+}
+
+// Barriers, and the search for work, interrupted by a handler that takes some slices.
+static void barriers_under(void (*handler)(int), int flags) {
+  install(SIGALRM, handler, SA_RESTART | flags);
+  start_timer(ITIMER_REAL, 600);
+  barriers_for_a_while();
   start_timer(ITIMER_REAL, 0);
 }
 
@@ -503,6 +508,46 @@ static void yield_some_times(int number) {
 
 static void handler_that_yields_over_barriers(void) { barriers_under(yield_some_times, 0); }
 
+// Whichever thread of the process there is, weft's as well, is signalled.
+static atomic_int signal_no_more;
+
+static void* signal_every_thread(void* argument) {
+  (void)argument;
+  while (!atomic_load(&signal_no_more)) {
+    DIR* const threads = opendir("/proc/self/task");
+    CHECK(threads != NULL, "opendir: %s", strerror(errno));
+    for (struct dirent* entry = readdir(threads); entry != NULL; entry = readdir(threads)) {
+      const pid_t thread = (pid_t)atoi(entry->d_name);
+      if (thread != 0 && thread != thread_id()) {
+        syscall(SYS_tgkill, getpid(), thread, SIGUSR1);
+      }
+    }
+    closedir(threads);
+    sleep_seconds(0.001);
+  }
+  return NULL;
+}
+
+static atomic_int turns;
+
+static void do_this_or_that(int number) {
+  void (*const actions[])(int) = {compute_for_a_while, use_much_stack, yield_some_times};
+  const int turn = atomic_fetch_add(&turns, 1);
+  if (turn % 8 < 3) {
+    actions[turn % 8](number);
+  }
+}
+
+static void handler_on_every_thread_over_barriers(void) {
+  install(SIGUSR1, do_this_or_that, SA_RESTART);
+  pthread_t sender;
+  CHECK_EQUAL(pthread_create(&sender, NULL, signal_every_thread, NULL), 0, "pthread_create()");
+  barriers_for_a_while();
+  atomic_store(&signal_no_more, 1);
+  pthread_join(sender, NULL);
+  CHECK(atomic_load(&turns) > 50, "only %d signals were handled", atomic_load(&turns));
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -529,6 +574,7 @@ int main(int count, char** arguments) {
       {"handler_on_other_stack_over_barriers", handler_on_other_stack_over_barriers, 0},
       {"handler_with_much_stack_over_barriers", handler_with_much_stack_over_barriers, 0},
       {"handler_that_yields_over_barriers", handler_that_yields_over_barriers, 0},
+      {"handler_on_every_thread_over_barriers", handler_on_every_thread_over_barriers, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);

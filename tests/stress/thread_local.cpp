@@ -171,6 +171,47 @@ void pthread_self_tells_members_apart() {
   }
 }
 
+// Nothing lies on it but what the caller has there: not far from its end, it may write a lot above the low end.
+void check_stack_of_caller(const char* where) {
+  pthread_attr_t attributes;
+  CHECK_EQUAL(pthread_getattr_np(pthread_self(), &attributes), 0, "pthread_getattr_np()");
+  void* low = nullptr;
+  size_t size = 0;
+  size_t guard = 0;
+  CHECK_EQUAL(pthread_attr_getstack(&attributes, &low, &size), 0, "pthread_attr_getstack()");
+  CHECK_EQUAL(pthread_attr_getguardsize(&attributes, &guard), 0, "pthread_attr_getguardsize()");
+  CHECK_EQUAL(pthread_attr_destroy(&attributes), 0, "pthread_attr_destroy()");
+  volatile char here = 0;
+  const char* const begin = static_cast<char*>(low);
+  const char* const end = begin + size;
+  const char* const address = const_cast<const char*>(&here);
+  CHECK(address >= begin && address < end, "%s: %p is not on the stack %p to %p", where, address, begin, end);
+  CHECK(address - begin > 64 * 1024, "%s: only %td bytes are left of %zu", where, address - begin, size);
+}
+
+void stack_of_members() {
+  omp_set_max_active_levels(2);
+  for (int i = 0; i < repeats(5); i++) {
+    check_stack_of_caller("before a region");
+#pragma omp parallel num_threads(16)
+    {
+      check_stack_of_caller("a member");
+#pragma omp barrier
+      check_stack_of_caller("a member after a barrier");
+#pragma omp task
+      check_stack_of_caller("a task");
+#pragma omp parallel num_threads(2)
+      {
+        check_stack_of_caller("a nested member");
+#pragma omp barrier
+        check_stack_of_caller("a nested member after a barrier");
+      }
+#pragma omp taskwait
+      check_stack_of_caller("a member after a task");
+    }
+  }
+}
+
 void what_libc_keeps_per_thread() {
   for (int i = 0; i < repeats(5); i++) {
 #pragma omp parallel num_threads(64)
@@ -342,6 +383,7 @@ int main(int count, char** arguments) {
       {"errno_of_members", errno_of_members, 0},
       {"pthread_keys", pthread_keys, 0},
       {"pthread_self_tells_members_apart", pthread_self_tells_members_apart, 0},
+      {"stack_of_members", stack_of_members, 0},
       {"what_libc_keeps_per_thread", what_libc_keeps_per_thread, 0},
       {"malloc_across_barriers", malloc_across_barriers, 0},
       {"objects_of_roots_are_destroyed", objects_of_roots_are_destroyed, 0},

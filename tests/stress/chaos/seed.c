@@ -16,7 +16,7 @@
 static atomic_int alarms;
 
 // Now and then for longer than a slice.
-static void on_alarm(int signal) {
+static void on_signal(int signal) {
   (void)signal;
   const int before = errno;
   volatile double value = 1;
@@ -27,7 +27,16 @@ static void on_alarm(int signal) {
   errno = before;
 }
 
+// It comes to the main thread, mostly; so another gets one as well.
+static void on_alarm(int signal) {
+  const int before = errno;
+  syscall(SYS_tgkill, getpid(), last_thread(), SIGUSR2);
+  errno = before;
+  on_signal(signal);
+}
+
 static void start_alarms(void) {
+  install(SIGUSR2, on_signal, SA_RESTART);
   install(SIGALRM, on_alarm, SA_RESTART);
   start_timer(ITIMER_REAL, 1000);
 }

@@ -59,6 +59,7 @@ static void go_through(struct Team* team, int parent) {
     struct Step* step = &team->step[i];
     if (!step->kind) continue;
     step_here = step->kind->name;
+    note_thread();
     step->kind->run(team, step, me);
     step_here = step->kind->name;
     check_belongings(&mine);
