@@ -20,6 +20,7 @@
 #include "os/interrupt.h"
 #include "os/restarted_calls.h"
 #include "os/text_file.h"
+#include "os/user_ids.h"
 
 namespace weft::os {
 namespace {
@@ -124,7 +125,10 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
   pthread_attr_setsigmask_np(&attributes, &blocked);
   pthread_t thread;
   error = pthread_create(&thread, &attributes, entry, argument);
-  if (error == 0) started.fetch_add(1, std::memory_order_seq_cst);
+  if (error == 0) {
+    started.fetch_add(1, std::memory_order_seq_cst);
+    let_user_ids_change();
+  }
   pthread_attr_destroy(&attributes);
   return error;
 }
@@ -200,11 +204,15 @@ void unregister_rseq() {
 
 void sleep_exactly() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
-unsigned long long klt_cpu_time(int klt) {
-  // The kernel's encoding of a thread's CPU clock (include/linux/posix-timers.h).
+clockid_t cpu_clock_of(int klt) {
+  // As the kernel encodes it (include/linux/posix-timers.h).
   constexpr clockid_t thread_clock = 6;
+  return (~static_cast<clockid_t>(klt)) * 8 | thread_clock;
+}
+
+unsigned long long klt_cpu_time(int klt) {
   timespec used{};
-  if (clock_gettime((~static_cast<clockid_t>(klt)) * 8 | thread_clock, &used) != 0) return 0;
+  if (clock_gettime(cpu_clock_of(klt), &used) != 0) return 0;
   return static_cast<unsigned long long>(used.tv_sec) * 1000000000ULL + static_cast<unsigned long long>(used.tv_nsec);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <ctime>
 #include <sys/types.h>
 
 #include "os/interrupt.h"
@@ -59,6 +60,9 @@ void unregister_rseq();
 
 /// From now on the calling KLT's sleeps with a limit end when that is reached, not up to 50 us later.
 void sleep_exactly();
+
+/// The clock of the CPU time that a KLT of this process uses.
+clockid_t cpu_clock_of(int klt);
 
 /// The CPU time that a KLT of this process has used so far, in nanoseconds; 0 if it is gone.
 unsigned long long klt_cpu_time(int klt);

@@ -212,6 +212,27 @@ void stack_of_members() {
   }
 }
 
+double read_clock(clockid_t clock) {
+  timespec time{};
+  CHECK(clock_gettime(clock, &time) == 0, "clock_gettime: %s", strerror(errno));
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+void cpu_time_of_members() {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    clockid_t clock = 0;
+    CHECK_EQUAL(pthread_getcpuclockid(pthread_self(), &clock), 0, "pthread_getcpuclockid()");
+    const double used_before = read_clock(clock);
+    const double start = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    while (read_clock(CLOCK_THREAD_CPUTIME_ID) - start < 0.002) {
+    }
+    const double used = read_clock(clock) - used_before;
+    CHECK(used >= 0.002, "%g s used in 2 ms of CPU time", used);
+  }
+}
+
 void what_libc_keeps_per_thread() {
   for (int i = 0; i < repeats(5); i++) {
 #pragma omp parallel num_threads(64)
@@ -384,6 +405,7 @@ int main(int count, char** arguments) {
       {"pthread_keys", pthread_keys, 0},
       {"pthread_self_tells_members_apart", pthread_self_tells_members_apart, 0},
       {"stack_of_members", stack_of_members, 0},
+      {"cpu_time_of_members", cpu_time_of_members, 0},
       {"what_libc_keeps_per_thread", what_libc_keeps_per_thread, 0},
       {"malloc_across_barriers", malloc_across_barriers, 0},
       {"objects_of_roots_are_destroyed", objects_of_roots_are_destroyed, 0},
