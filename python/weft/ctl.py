@@ -1,13 +1,11 @@
 """`weft ctl`: asks a running process how many of weft's workers are active, and changes that. Standard library only.
 
 The command is a queued SIGURG whose value says what is wanted; the answer comes by datagram (src/os/control.h). The
-signal goes to a thread whose sleep it does not cut short, if there is one that takes it: to weft's watchdog, or to one
-that computes or waits for work.
+signal goes to a thread of weft's, if there is one that takes it: it would cut a sleep of the program's own short.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import platform
@@ -42,7 +40,6 @@ CREDENTIALS = struct.Struct("=iII")  # of SCM_CREDENTIALS: process, user, group
 SI_QUEUE = -1
 SIGNAL_INFORMATION = struct.Struct("=iii4xiIi100x")  # siginfo_t of a queued signal, its value an int
 QUEUE_TO_THREAD = {"x86_64": 297, "aarch64": 240, "ppc64le": 322}  # rt_tgsigqueueinfo(2)
-FUTEX = {"x86_64": 202, "aarch64": 98, "ppc64le": 221}  # futex(2)
 
 
 class CtlError(Exception):
@@ -100,35 +97,25 @@ def check_process(process: int) -> None:
         )
 
 
-def sleeps_on(task: Path) -> bool:
-    """Whether the thread computes, or goes on to sleep when a handler has run: in futex(2), with no limit of time."""
-    try:
-        number, *arguments = (task / "syscall").read_text().split()
-    except (OSError, ValueError):  # not ours to read: /proc/sys/kernel/yama/ptrace_scope
-        with contextlib.suppress(OSError, IndexError):
-            return (task / "stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "R"
-        return False
-    return number == "running" or (int(number) == FUTEX.get(platform.machine()) and int(arguments[3], 16) == 0)
-
-
-def thread_to_ask(process: int) -> int | None:
-    """One that takes the signal, and sleeps on; the one that blocks the most, which is weft's watchdog."""
+def thread_of_weft(process: int) -> int | None:
+    """One that takes the signal, but hardly any other: of weft's threads the one that runs none of the program's code
+    blocks the most, those of workers all that is not about what they run."""
     found: list[tuple[int, int]] = []
-    for task in Path(f"/proc/{process}/task").glob("[0-9]*"):
+    for path in Path(f"/proc/{process}/task").glob("[0-9]*/status"):
         try:
-            status = (task / "status").read_text(errors="replace")
-            blocked = int(re.findall(r"^SigBlk:\s*([0-9a-f]+)$", status, re.MULTILINE)[0], 16)
+            blocked = int(re.findall(r"^SigBlk:\s*([0-9a-f]+)$", path.read_text(errors="replace"), re.MULTILINE)[0], 16)
         except (OSError, IndexError):
             continue  # it has ended
+        thread = int(path.parent.name)
         takes, takes_others = (not blocked >> (number - 1) & 1 for number in (signal.SIGURG, signal.SIGTERM))
-        if takes and (not takes_others or sleeps_on(task)):
-            found.append((blocked.bit_count(), int(task.name)))
+        if takes and not takes_others and thread != process:
+            found.append((blocked.bit_count(), thread))
     return max(found)[1] if found else None
 
 
 def send_to_thread(libc: ctypes.CDLL, process: int, value: int) -> bool:
     number = QUEUE_TO_THREAD.get(platform.machine())
-    thread = thread_to_ask(process)
+    thread = thread_of_weft(process)
     if number is None or thread is None:
         return False
     information = SIGNAL_INFORMATION.pack(signal.SIGURG, 0, SI_QUEUE, os.getpid(), os.getuid(), value)

@@ -236,7 +236,7 @@ void give_away(Worker& worker, std::intptr_t order) {
   os::futex_wake(lent->is_back, 1);
 }
 
-void loop(Klt& self) {
+void loop(Klt& self, const os::SignalMask& carrying) {
   for (;;) {
     sleep_until_called(self);
     os::Identity* identity = self.worker->installed = self.worker->own;
@@ -244,7 +244,7 @@ void loop(Klt& self) {
     arch::set_thread_pointer(identity->thread_pointer);
     take_over(self);
     self.worker->untimed = true;
-    os::set_signals(os::signals_blocked_on_klts());
+    os::set_signals(carrying);
     const std::intptr_t order = carry(self);
     // Back on its own stack. It has carried other workers meanwhile, perhaps.
     Worker& worker = *self.worker;
@@ -263,10 +263,11 @@ void* begin(void* argument) {
   self->id = os::klt_id();
   self->thread_pointer = arch::thread_pointer();
   offer_identity_of_this_klt();  // nothing thread-local from here on
+  const os::SignalMask carrying = os::signals_blocked_on_klts();
   self->word.store(Klt::asleep, std::memory_order_relaxed);
   free_klts.fetch_add(1, std::memory_order_relaxed);
   put_into_global(*self);
-  loop(*self);
+  loop(*self, carrying);
   return nullptr;
 }
 

@@ -169,6 +169,7 @@ void* end_worker(Worker& worker, os::Identity* native) {
   leave_units_to_others(worker);
   // A suspended unit may have kept the thread-local storage of this KLT; then it has to stay for that.
   const bool is_lent = worker.own != native;
+  if (is_lent) os::block_all_signals();  // a handler would run on what is that unit's
   if (is_lent && worker.own != nullptr) give_identity(worker, worker.own);
   leave_identities_to_others(worker);
   worker.own = nullptr;
@@ -212,8 +213,7 @@ int start_carrying(Worker& worker, WorkerUse use) {
   if (native == nullptr) return ENOMEM;
   worker.own = native;
   worker.use.store(use, std::memory_order_relaxed);
-  if (this_worker() != nullptr) os::remember_signals();
-  const int error = os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_program);
+  const int error = os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work);
   if (error != 0) {
     worker.own = nullptr;
     std::free(native);
@@ -223,7 +223,10 @@ int start_carrying(Worker& worker, WorkerUse use) {
 
 // fork() takes all of malloc's locks, and may sleep for one with the others in hand. Whoever was left there would keep
 // them from everybody, from weft itself and so from the very workers that would have to come to it.
-void before_fork() { hold_off_here(this_worker()); }
+void before_fork() {
+  hold_off_here(this_worker());
+  os::look_up_signals();
+}
 void after_fork_in_parent() { let_go_here(this_worker()); }
 
 // In the child there is one KLT, and every other worker is a picture of the past.
@@ -253,6 +256,7 @@ void after_fork_in_child() {
   reset_timer();
   reset_watchdog();
   os::forget_klts();
+  os::give_back_signals();
   reset_ticking();
   reset_klts();
   os::reset_distances();
@@ -285,6 +289,7 @@ void start_once() {
   enable_watchdog(enable_preemption());
   if (preemption_settings.kind != Preemption::none) make_units_slowly();
   obey_commands();
+  os::remember_signals();
 }
 
 }  // namespace

@@ -90,25 +90,25 @@ std::size_t stack_for(std::size_t wanted) {
   return (bytes + 0xfff) & ~static_cast<std::size_t>(0xfff);
 }
 
+std::atomic<SignalMask> blocked_at_work{0};
 std::atomic<SignalMask> of_program{0};
-std::atomic<bool> is_remembered{false};
 
-SignalMask of_commands() { return takes_commands() ? mask_of(SIGURG) : 0; }
-
-// What instructions cause is never blocked: the kernel would end the process, past every handler.
-SignalMask blocked_at_work() {
-  SignalMask open = of_commands() | mask_of(interrupt_signal());
-  for (const int caused : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) open |= mask_of(caused);
-  return of_program.load(std::memory_order_relaxed) & ~open;
+// As the kernel keeps it. SIGKILL and SIGSTOP cannot be blocked, and glibc does not let anybody block its own two.
+SignalMask kernel_mask(const sigset_t& set) {
+  SignalMask mask = 0;
+  memcpy(&mask, &set, sizeof mask);
+  return mask & ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
 }
 
 sigset_t blocked_signals(Signals signals) {
   sigset_t blocked;
   sigfillset(&blocked);
-  const SignalMask mask = signals == Signals::of_program ? blocked_at_work()
-                          : signals == Signals::none     ? ~SignalMask{0}
-                                                         : ~of_commands();
-  memcpy(&blocked, &mask, sizeof mask);  // sigdelset(3) would forget errno
+  if (signals == Signals::none) return blocked;
+  if (takes_commands()) sigdelset(&blocked, SIGURG);
+  if (signals == Signals::of_commands) return blocked;
+  for (int open : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE, SIGXFSZ, SIGPROF, SIGVTALRM})
+    sigdelset(&blocked, open);
+  if (interrupt_signal() != 0) sigdelset(&blocked, interrupt_signal());
   return blocked;
 }
 
@@ -134,18 +134,41 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
 }
 
 void remember_signals() {
-  if (!is_remembered.exchange(true, std::memory_order_relaxed))
-    of_program.store(signals_blocked(), std::memory_order_relaxed);
+  of_program.store(signals_blocked(), std::memory_order_relaxed);
+  blocked_at_work.store(kernel_mask(blocked_signals(Signals::of_its_work)), std::memory_order_relaxed);
 }
 
-SignalMask signals_blocked_on_klts() { return blocked_at_work(); }
+void look_up_signals() {
+  constexpr const char* field = "\nSigBlk:";
+  constexpr int most_tries = 200;
+  const SignalMask all = ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
+  if (signals_blocked() != signals_blocked_on_klts()) return;
+  // Who forks, starts a thread or looks at the libraries has all blocked for a moment.
+  for (int tries = 0; tries < most_tries; ++tries) {
+    char text[4096];
+    if (!read_about(getpid(), "status", text)) return;
+    const char* found = strstr(text, field);
+    if (found == nullptr) return;
+    const SignalMask blocked = strtoull(found + strlen(field), nullptr, 16);
+    if ((blocked & all) != all) {
+      of_program.store(blocked & ~mask_of(interrupt_signal()), std::memory_order_relaxed);
+      return;
+    }
+    give_up_cpu();
+  }
+}
+
+void give_back_signals() {
+  if (signals_blocked() == signals_blocked_on_klts()) set_signals(of_program.load(std::memory_order_relaxed));
+}
+
+std::uint64_t signals_blocked_on_klts() { return blocked_at_work.load(std::memory_order_relaxed); }
 
 void note_klt_end() { ended.fetch_add(1, std::memory_order_seq_cst); }
 
 void forget_klts() {
   started.store(0, std::memory_order_relaxed);
   ended.store(0, std::memory_order_relaxed);
-  is_remembered.store(false, std::memory_order_relaxed);
 }
 
 bool only_own_klts_left() {

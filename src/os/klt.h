@@ -2,34 +2,35 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <sys/types.h>
-
-#include "os/interrupt.h"
 
 namespace weft::os {
 
 /// Which signals a KLT of weft's takes.
 enum class Signals {
-  /// As the thread of the program's that had the first one started, like the threads of other runtimes, which inherit
-  /// what that has blocked: so they can be signalled, end the program by SIGPIPE, and have children that take signals.
-  /// What is
-  /// sent to the process comes to the main thread first, unless that has it blocked. Never blocked are the signals that
-  /// an instruction causes, weft's own, and commands of other processes.
-  of_program,
+  /// Those that an instruction or a system call of their own causes; SIGPROF and SIGVTALRM, so that profilers see the
+  /// work where it is done; and commands of other processes. Others are left to the program's own threads.
+  of_its_work,
   of_commands,  // commands of other processes alone (os/control.h)
   none,
 };
 
-/// By a thread of the program's: what the first to call this has blocked is what Signals::of_program stands for.
+/// By a thread of the program's, when the signal that interrupts has been chosen: what it has blocked is what a child
+/// that is forked by a KLT of weft's shall have blocked, too.
 void remember_signals();
+/// Before such a fork: the same, if the kernel says what the main thread has blocked by now.
+void look_up_signals();
+/// In such a child.
+void give_back_signals();
 
 /// Starts a KLT that runs entry(argument) with at least `stack_bytes` of stack besides what its
 /// thread-local storage takes. Returns 0 or an errno value (EAGAIN: no thread can be had).
 int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals);
 
-/// What KLTs with Signals::of_program have blocked, while nothing else is. Also from a handler.
-SignalMask signals_blocked_on_klts();
+/// Those that KLTs which do work (Signals::of_its_work) do not take, one bit each. Also from a handler.
+std::uint64_t signals_blocked_on_klts();
 
 /// A KLT from start_klt() ends: it is no longer counted.
 void note_klt_end();

@@ -1,12 +1,10 @@
 // src/os: futex, CPUs, stacks, KLTs; and src/arch's thread pointer.
-#include <algorithm>
 #include <csignal>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <initializer_list>
 #include <link.h>
 #include <sched.h>
 #include <string>
@@ -227,47 +225,39 @@ TEST(StackCacheDeathTest, MoreThanThereIsEndsWithOneLine) {
 sigset_t mask_seen;
 std::atomic<bool> mask_is_there{false};
 
-// In a process of its own: another test may have been the first.
-void check_masks_of_klts() {
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  for (const int signal : {SIGUSR1, SIGALRM, SIGSEGV}) sigaddset(&blocked, signal);
-  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
-  os::forget_klts();
-  os::remember_signals();
-  sigaddset(&blocked, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
-  os::remember_signals();
-  const auto mask_of_klt = [](os::Signals signals) {
-    mask_is_there = false;
-    const auto look = [](void*) -> void* {
-      pthread_sigmask(SIG_SETMASK, nullptr, &mask_seen);
-      mask_is_there = true;
-      return nullptr;
-    };
-    return os::start_klt(look, nullptr, 64 * 1024, signals) == 0 && eventually([] { return mask_is_there.load(); });
-  };
-  const auto has_blocked = [](std::initializer_list<int> signals) {
-    return std::all_of(signals.begin(), signals.end(), [](int signal) { return sigismember(&mask_seen, signal) == 1; });
-  };
-  const auto takes = [](std::initializer_list<int> signals) {
-    return std::all_of(signals.begin(), signals.end(), [](int signal) { return sigismember(&mask_seen, signal) == 0; });
-  };
-  if (!mask_of_klt(os::Signals::of_program)) _exit(2);
-  if (!has_blocked({SIGUSR1, SIGALRM})) _exit(3);
-  if (!takes({SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGSEGV, SIGBUS, SIGPROF})) _exit(4);
+TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
+  mask_is_there = false;
+  ASSERT_EQ(os::start_klt(
+                [](void*) -> void* {
+                  pthread_sigmask(SIG_SETMASK, nullptr, &mask_seen);
+                  mask_is_there = true;
+                  return nullptr;
+                },
+                nullptr, 64 * 1024, os::Signals::of_its_work),
+            0);
+  ASSERT_TRUE(eventually([] { return mask_is_there.load(); }));
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD, SIGALRM})
+    EXPECT_EQ(sigismember(&mask_seen, signal), 1) << signal;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGXFSZ, SIGPROF})
+    EXPECT_EQ(sigismember(&mask_seen, signal), 0) << signal;
   std::uint64_t first_of_mask = 0;
   std::memcpy(&first_of_mask, &mask_seen, sizeof first_of_mask);
-  if (os::signals_blocked_on_klts() != first_of_mask) _exit(5);
-  if (!mask_of_klt(os::Signals::none)) _exit(6);
-  if (!has_blocked({SIGSEGV, SIGPROF, SIGVTALRM, SIGTERM, SIGUSR1})) _exit(7);
+  EXPECT_EQ(os::signals_blocked_on_klts(), first_of_mask);
+  mask_is_there = false;
+  ASSERT_EQ(os::start_klt(
+                [](void*) -> void* {
+                  pthread_sigmask(SIG_SETMASK, nullptr, &mask_seen);
+                  mask_is_there = true;
+                  return nullptr;
+                },
+                nullptr, 64 * 1024, os::Signals::none),
+            0);
+  ASSERT_TRUE(eventually([] { return mask_is_there.load(); }));
+  for (const int signal : {SIGSEGV, SIGPROF, SIGVTALRM, SIGTERM})
+    EXPECT_EQ(sigismember(&mask_seen, signal), 1) << signal;
   sigset_t own;
   pthread_sigmask(SIG_SETMASK, nullptr, &own);
-  _exit(sigismember(&own, SIGTERM) == 0 ? 0 : 8);
-}
-
-TEST(Klt, HasBlockedWhatTheFirstToStartOneHadBlocked) {
-  EXPECT_EXIT(check_masks_of_klts(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EQ(sigismember(&own, SIGTERM), 0) << "the starter's own mask is as before";
 }
 
 // Their lengths are not the same in every version of libc.

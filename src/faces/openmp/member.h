@@ -57,10 +57,17 @@ struct Member {
 /// The calling thread, which is new, becomes a root.
 Member& make_root();
 
+/// The member that the worker's root is, or one of an initial team: nothing runs there, but a handler of the program's
+/// over weft's scheduler asks.
+Member& member_between_units(core::Worker& worker);
+
 /// The member that the calling thread is; nullptr if it is new.
 inline Member* known_member() {
   core::Worker* worker = core::this_worker();
-  return worker != nullptr ? static_cast<Member*>(details(*worker->current).face) : nullptr;
+  if (worker == nullptr) return nullptr;
+  if (worker->current == nullptr) [[unlikely]]
+    return &member_between_units(*worker);
+  return static_cast<Member*>(details(*worker->current).face);
 }
 /// The same; makes the thread a root if it is new.
 inline Member& this_member() {

@@ -27,12 +27,7 @@ T* make_aligned(const char* what) {
   return new (memory) T;
 }
 
-}  // namespace
-
-[[gnu::noinline, gnu::cold]] Member& make_root() {
-  core::Worker& worker = core::worker_here();
-  Root* root = make_aligned<Root>("a thread of the program");
-  Team& team = root->team;
+Member& begin_initial_team(Team& team) {
   team.icv = settings.icv;
   Member& member = team.master;
   member.team = &team;
@@ -40,6 +35,28 @@ T* make_aligned(const char* what) {
   member.implicit.runner.store(&member, std::memory_order_relaxed);
   member.implicit.icv = settings.icv;
   member.implicit.notes.record = nullptr;
+  return member;
+}
+
+Team* nobodys_team = nullptr;
+
+}  // namespace
+
+void make_nobodys_team() {
+  nobodys_team = make_aligned<Team>("a team");
+  begin_initial_team(*nobodys_team);
+}
+
+Member& member_between_units(core::Worker& worker) {
+  void* of_root = worker.root_unit.details.face;
+  return of_root != nullptr ? *static_cast<Member*>(of_root) : nobodys_team->master;
+}
+
+[[gnu::noinline, gnu::cold]] Member& make_root() {
+  core::Worker& worker = core::worker_here();
+  Root* root = make_aligned<Root>("a thread of the program");
+  Team& team = root->team;
+  Member& member = begin_initial_team(team);
   cache_of(worker).root = root;
   become_member(worker.root_unit, member);
   if (attends_regions) attend_initial_team(team);

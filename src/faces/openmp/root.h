@@ -62,6 +62,9 @@ inline void become_member(core::Unit& unit, Member& member) {
   whole.scope = &member.team->share;
 }
 
+/// When weft starts: of the member that nobody is (member_between_units()).
+void make_nobodys_team();
+
 WorkerCache& make_cache(core::Worker& worker);
 inline WorkerCache& cache_of(core::Worker& worker) {
   return worker.face != nullptr ? *static_cast<WorkerCache*>(worker.face) : make_cache(worker);

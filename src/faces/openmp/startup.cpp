@@ -22,7 +22,10 @@ namespace {
 
 constinit base::Lines about_environment;
 
-void tell_about_environment() { about_environment.write(); }
+void start() {
+  about_environment.write();
+  make_nobodys_team();
+}
 
 [[gnu::constructor]] void load() {
   base::collect_warnings(&about_environment);
@@ -39,7 +42,7 @@ void tell_about_environment() { about_environment.write(); }
   config.stack_setting = "OMP_STACKSIZE or WEFT_STACKSIZE";
   config.spin_ns = settings.spin_ns;
   core::Hooks hooks;
-  hooks.starts = tell_about_environment;
+  hooks.starts = start;
   hooks.root_ends = root_ends;
   hooks.forked = forked;
   hooks.take_place = bind_to_place;
