@@ -9,8 +9,8 @@
 // glibc's handler changes it by atomic operations alone, which it has made for that.
 //
 // The thread whose pointer the caller wears is not signalled: glibc takes it for the caller, and it keeps its user ids.
-// A lender of identities (os/identity.h) makes no system call by which anybody could tell. For members of inner regions,
-// and with KLT-switching, it may be a KLT that runs units later.
+// A lender of identities (os/identity.h) makes no system call by which anybody could tell. For members of inner
+// regions, and with KLT-switching, it may be a KLT that runs units later.
 #include "os/user_ids.h"
 
 #include <atomic>
