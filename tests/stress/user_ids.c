@@ -38,13 +38,13 @@ static void between_regions(void) {
   change_to(group(0));
 }
 
-static void by_a_member(void) {
+static void change_inside(int by_all) {
   for (int i = 0; i < repeats(10); i++) {
 #pragma omp parallel num_threads(8)
     {
       compute(0.001);
 #pragma omp barrier
-      if (omp_get_thread_num() == i % 8) {
+      if (by_all || omp_get_thread_num() == i % 8) {
         change_to(group(i % 2));
       }
 #pragma omp barrier
@@ -54,18 +54,9 @@ static void by_a_member(void) {
   change_to(group(0));
 }
 
-static void by_all_members(void) {
-  for (int i = 0; i < repeats(10); i++) {
-#pragma omp parallel num_threads(8)
-    {
-      compute(0.001);
-      change_to(group(i % 2));
-#pragma omp barrier
-      check_group(group(i % 2));
-    }
-  }
-  change_to(group(0));
-}
+static void by_a_member(void) { change_inside(0); }
+
+static void by_all_members(void) { change_inside(1); }
 
 static atomic_int regions_have_ended;
 

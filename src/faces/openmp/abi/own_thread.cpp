@@ -1,9 +1,8 @@
 // What a member asks libc about the thread that it is. Libc knows that of the lender of its identity, which sleeps
 // (os/identity.h), not the stack and the kernel thread that the member runs on:
 //
-//   pthread_getattr_np()     where the stack ends: asked by virtual machines to which a thread attaches itself
-//   (Java's),
-//                            by CPython from 3.14 on, and by collectors
+//   pthread_getattr_np()     where the stack ends: asked by collectors, by virtual machines to which a thread attaches
+//                            itself (Java's), and by CPython from 3.14 on
 //   pthread_getcpuclockid()  the CPU time used
 //
 // And the signals that it sends to itself, by raise() and pthread_kill(): weft's threads leave signals to the program's
@@ -31,12 +30,17 @@ struct Functions {
   int (*send_to_own)(int) = nullptr;
 } found;
 
+template <class Function>
+void find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
 // While the library is loaded: dlsym() forgets the calling thread's last dlerror().
 [[gnu::constructor]] void look_up() {
-  found.get_attributes = reinterpret_cast<decltype(found.get_attributes)>(dlsym(RTLD_NEXT, "pthread_getattr_np"));
-  found.get_cpu_clock = reinterpret_cast<decltype(found.get_cpu_clock)>(dlsym(RTLD_NEXT, "pthread_getcpuclockid"));
-  found.send = reinterpret_cast<decltype(found.send)>(dlsym(RTLD_NEXT, "pthread_kill"));
-  found.send_to_own = reinterpret_cast<decltype(found.send_to_own)>(dlsym(RTLD_NEXT, "raise"));
+  find(found.get_attributes, "pthread_getattr_np");
+  find(found.get_cpu_clock, "pthread_getcpuclockid");
+  find(found.send, "pthread_kill");
+  find(found.send_to_own, "raise");
 }
 
 const Functions& of_libc() {
@@ -50,8 +54,8 @@ bool is_own(pthread_t thread) { return pthread_equal(thread, pthread_self()) != 
 // that the handler has more blocked than what it has interrupted had, by which weft knows that it is one.
 class LetIn {
  public:
-  explicit LetIn(int signal) : before_(os::signals_blocked()) {
-    lets_ = signal > 0 && signal < NSIG && before_ == os::signals_blocked_on_klts();
+  explicit LetIn(int signal)
+      : before_(os::signals_blocked()), lets_(signal > 0 && signal < NSIG && before_ == os::signals_blocked_on_klts()) {
     if (lets_) os::set_signals(before_ & ~(os::mask_of(signal) | os::mask_of(SIGSTKFLT)));
   }
   ~LetIn() {
@@ -61,8 +65,8 @@ class LetIn {
   LetIn& operator=(const LetIn&) = delete;
 
  private:
-  os::SignalMask before_;
-  bool lets_;
+  const os::SignalMask before_;
+  const bool lets_;
 };
 
 }  // namespace
