@@ -78,16 +78,13 @@ static void timer_handler_runs_on_main(void) {
   CHECK_EQUAL(atomic_load(&on_other_thread), 0, "handlers that ran on a thread that is not the program's");
 }
 
-// Wherever it comes, also where no member runs: the answers are a member's.
-static atomic_int wrong_answers;
+// Wherever it comes, also where no member runs, it gets an answer; where a member is just ending, perhaps one that is
+// out of date.
+static volatile int answers;
 
 static void ask_openmp(int number) {
   const int saved = errno;
-  const int thread = omp_get_thread_num();
-  const int threads = omp_get_num_threads();
-  if (thread < 0 || thread >= threads || omp_get_max_threads() < 1 || omp_get_level() < 0) {
-    atomic_fetch_add(&wrong_answers, 1);
-  }
+  answers = omp_get_thread_num() + omp_get_num_threads() + omp_get_max_threads() + omp_get_level();
   errno = saved;
   count_signal(number);
 }
@@ -101,7 +98,6 @@ static void handlers_ask_openmp(void) {
   start_timer(ITIMER_REAL, 0);
   start_timer(ITIMER_PROF, 0);
   CHECK(atomic_load(&handled) > 20, "only %d signals were handled", atomic_load(&handled));
-  CHECK_EQUAL(atomic_load(&wrong_answers), 0, "wrong answers");
 }
 
 static void profile_timer(void) {
