@@ -126,7 +126,9 @@ void notify_slow(const Share* scope, bool in_handler) {
   if (some_root_sleeps && !in_handler && fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare();
 }
 
-bool spinning_pays() { return count_awake() <= runtime.cpus; }
+bool spinning_pays(const Worker& worker, std::uint64_t now) {
+  return !worker.courtesy.on(now) && count_awake() <= runtime.cpus;
+}
 
 // ---------------------------------------------------------------- searching and sleeping
 
@@ -146,7 +148,8 @@ void Searching::adopt() {
   worker_.searches.store(true, std::memory_order_relaxed);
   began_ = os::now_ns();
   rounds_ = 0;
-  patience_ = spinning_pays() ? runtime.spin_ns.load(std::memory_order_relaxed) : 0;
+  patience_ = spinning_pays(worker_, began_) ? runtime.spin_ns.load(std::memory_order_relaxed) : 0;
+  worker_.courtesy.begins_to_spin(began_);
 }
 
 void Searching::begin() {
@@ -179,7 +182,19 @@ bool Searching::exhausted() {
   const bool seldom = worker_.restraint.on() || rounds_ / 16 >= most_pauses;
   const unsigned pauses = seldom ? most_pauses : rounds_ / 16 + 1;
   for (unsigned pause = 0; pause < pauses; ++pause) arch::relax();
-  return ++rounds_ % 16 == 0 && os::now_ns() - began_ > patience_;
+  if (++rounds_ % 16 != 0) return false;
+  const std::uint64_t now = os::now_ns();
+  return now - began_ > patience_ || others_want_cpu(now);
+}
+
+// While the CPU is offered nobody may rely on this search: it may take milliseconds until it goes on.
+bool Searching::others_want_cpu(std::uint64_t now) {
+  return worker_.courtesy.others_want_cpu(os::now_ns, now, [this] {
+    if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
+    wake_for_what_came_meanwhile();
+    os::give_up_cpu();
+    if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
+  });
 }
 
 void Searching::sleep() {

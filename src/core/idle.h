@@ -30,6 +30,8 @@ class Searching {
   void sleep();
 
  private:
+  bool others_want_cpu(std::uint64_t now);
+
   Worker& worker_;
   bool counted_;
   bool on_ = false;

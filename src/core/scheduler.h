@@ -94,8 +94,9 @@ inline unsigned searchers() {
   return count > 0 ? static_cast<unsigned>(count) : 0;
 }
 
-/// Whether it makes sense to spin: there is a CPU for each KLT that is awake. Not cheap.
-bool spinning_pays();
+/// Whether it makes sense for the worker, the caller's, to spin: there is a CPU for each KLT that is awake, and its own
+/// is not wanted by others (core/courtesy.h). `now`: os::now_ns(). Not cheap.
+bool spinning_pays(const Worker& worker, std::uint64_t now);
 
 /// Whether something waits for this very worker (a hint): units of its own, members that a loop on it
 /// has claimed, or the root whose KLT it is.

@@ -13,6 +13,7 @@
 #include "arch/thread_pointer.h"
 #include "base/layout.h"
 #include "core/appetite.h"
+#include "core/courtesy.h"
 #include "core/pool/aside.h"
 #include "core/pool/deque.h"
 #include "core/pool/inbox.h"
@@ -130,6 +131,7 @@ struct alignas(base::cache_line) Worker {
   struct Klt* idle_klts = nullptr;   // that have carried it, and are near its CPU
   unsigned idle_klt_count = 0;
   Restraint restraint;
+  Courtesy courtesy;
 
   // Shared from here on.
   static constexpr unsigned most_published = 7;

@@ -104,6 +104,28 @@ def _fft() -> tuple[Case, ...]:
     )
 
 
+# (processes, members, cycles of work of all, of the master alone, other processes that compute)
+NEIGHBOURS = (
+    (2, 2, 500_000, 0, 0),
+    (2, 4, 500_000, 0, 0),
+    (2, 2, 50_000, 500_000, 0),
+    (2, 4, 50_000, 500_000, 0),
+    (2, 4, 5_000, 50_000, 0),
+    (1, 2, 500_000, 0, 1),
+    (1, 2, 50_000, 500_000, 1),
+)
+
+
+def _neighbours() -> tuple[Case, ...]:
+    def case(processes: int, members: int, region: int, serial: int, hogs: int) -> Case:
+        config = f"processes={processes},members={members},region={region},serial={serial},hogs={hogs}"
+        beside = f" beside {hogs} busy" if hogs else ""
+        label = f"{processes} x {members}{beside}, {region // 1000}k + {serial // 1000}k"
+        return Case(config, label, quick=(processes, members, serial) == (2, 4, 0))
+
+    return tuple(case(*of) for of in NEIGHBOURS)
+
+
 WAITING_KINDS = (
     "plain",
     "pause",
@@ -195,6 +217,14 @@ CATALOG: tuple[Benchmark, ...] = (
         time_ms=300,
         warm_ms=300,  # until the looks of weft's watchdog come as often as they will
         timeout_s=60,
+        in_main=False,
+    ),
+    Benchmark(
+        "neighbours",
+        "Processes beside each other on the same CPUs (processes x members, cycles of work by all + by the master)",
+        "neighbours",
+        _neighbours(),
+        timeout_s=120,
         in_main=False,
     ),
     Benchmark(

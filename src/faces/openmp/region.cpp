@@ -26,6 +26,7 @@
 #include "faces/openmp/task_reduction.h"
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
+#include "os/clock.h"
 
 namespace weft::openmp {
 namespace {
@@ -375,7 +376,7 @@ bool keep_looking(const Team& team, unsigned round) {
   }
   constexpr unsigned first_rounds = 64;
   if (round < first_rounds) return settings.wait_policy != WaitPolicy::passive;
-  if (round == first_rounds && !core::spinning_pays()) return false;
+  if (round == first_rounds && !core::spinning_pays(worker, os::now_ns())) return false;
   if (settings.wait_policy == WaitPolicy::hybrid) return round < settings.looks;
   return settings.wait_policy == WaitPolicy::active && round < 1000 * settings.looks;
 }
