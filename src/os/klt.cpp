@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/clock.h"
 #include "os/control.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
@@ -138,24 +139,60 @@ void remember_signals() {
   blocked_at_work.store(kernel_mask(blocked_signals(Signals::of_its_work)), std::memory_order_relaxed);
 }
 
-void look_up_signals() {
-  constexpr const char* field = "\nSigBlk:";
-  constexpr int most_tries = 200;
-  const SignalMask all = ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
-  if (signals_blocked() != signals_blocked_on_klts()) return;
-  // Who forks, starts a thread or looks at the libraries has all blocked for a moment.
-  for (int tries = 0; tries < most_tries; ++tries) {
-    char text[4096];
-    if (!read_about(getpid(), "status", text)) return;
+namespace {
+
+struct SignalState {
+  SignalMask blocked = 0;
+  SignalMask handled = 0;
+};
+
+bool read_signals(pid_t klt, SignalState& state) {
+  char text[4096];
+  if (!read_about(klt, "status", text)) return false;
+  const auto read_mask = [&text](const char* field, SignalMask& mask) {
     const char* found = strstr(text, field);
-    if (found == nullptr) return;
-    const SignalMask blocked = strtoull(found + strlen(field), nullptr, 16);
-    if ((blocked & all) != all) {
-      of_program.store(blocked & ~mask_of(interrupt_signal()), std::memory_order_relaxed);
-      return;
+    if (found != nullptr) mask = strtoull(found + strlen(field), nullptr, 16);
+    return found != nullptr;
+  };
+  return read_mask("\nSigBlk:", state.blocked) && read_mask("\nSigCgt:", state.handled);
+}
+
+void sleep_for(std::uint64_t nanoseconds) {
+  std::atomic<std::uint32_t> nobody{0};
+  futex_wait_until(nobody, 0, now_ns() + nanoseconds);
+}
+
+}  // namespace
+
+// Who forks, starts a thread or looks at the libraries has all blocked for a moment. And who is in a handler has one
+// more blocked than before, which is handled: that counts if it is still so after a while.
+void look_up_signals() {
+  constexpr int most_tries = 500;
+  constexpr int most_looks = 20;
+  constexpr std::uint64_t between_looks_ns = 1000ULL * 1000;
+  const SignalMask all = ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
+  const SignalMask known = of_program.load(std::memory_order_relaxed) | mask_of(interrupt_signal());
+  if (signals_blocked() != signals_blocked_on_klts()) return;
+  SignalMask always = all;
+  SignalState of_main;
+  for (int tries = 0, looks = 0; tries < most_tries && read_signals(getpid(), of_main); ++tries) {
+    if ((of_main.blocked & all) == all) {
+      give_up_cpu();
+      continue;
     }
-    give_up_cpu();
+    always &= of_main.blocked;
+    const bool may_be_in_handler = (always & ~known & of_main.handled) != 0;
+    if (!may_be_in_handler || ++looks == most_looks) break;
+    sleep_for(between_looks_ns);
   }
+  if (always != all) of_program.store(always & ~mask_of(interrupt_signal()), std::memory_order_relaxed);
+}
+
+SignalMask signals_of_child() {
+  const SignalMask own = signals_blocked();
+  if (own != signals_blocked_on_klts()) return own;
+  look_up_signals();
+  return of_program.load(std::memory_order_relaxed);
 }
 
 void give_back_signals() {

@@ -22,6 +22,9 @@ enum class Signals {
 void remember_signals();
 /// Before such a fork: the same, if the kernel says what the main thread has blocked by now.
 void look_up_signals();
+/// What a child that the calling KLT starts by other means shall have blocked: what the KLT itself has, if it is not
+/// one of weft's.
+std::uint64_t signals_of_child();
 /// In such a child.
 void give_back_signals();
 

@@ -11,41 +11,28 @@
 // All this is about the caller's own thread alone. Names and versions are hidden as that of sched_yield() is
 // (abi/sched_yield.cpp); where glibc has two versions, they do the same.
 #include <csignal>
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include "core/segment.h"
 #include "core/stack.h"
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/next_function.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
 
 namespace weft::openmp {
 namespace {
 
-struct Functions {
-  int (*get_attributes)(pthread_t, pthread_attr_t*) = nullptr;
-  int (*get_cpu_clock)(pthread_t, clockid_t*) = nullptr;
-  int (*send)(pthread_t, int) = nullptr;
-  int (*send_to_own)(int) = nullptr;
-} found;
+constinit NextFunction<int(pthread_t, pthread_attr_t*)> get_attributes("pthread_getattr_np");
+constinit NextFunction<int(pthread_t, clockid_t*)> get_cpu_clock("pthread_getcpuclockid");
+constinit NextFunction<int(pthread_t, int)> send("pthread_kill");
+constinit NextFunction<int(int)> send_to_own("raise");
 
-template <class Function>
-void find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
-// While the library is loaded: dlsym() forgets the calling thread's last dlerror().
 [[gnu::constructor]] void look_up() {
-  find(found.get_attributes, "pthread_getattr_np");
-  find(found.get_cpu_clock, "pthread_getcpuclockid");
-  find(found.send, "pthread_kill");
-  find(found.send_to_own, "raise");
-}
-
-const Functions& of_libc() {
-  if (found.send_to_own == nullptr) look_up();  // another library's constructor asks, which runs before this one's
-  return found;
+  get_attributes.look_up();
+  get_cpu_clock.look_up();
+  send.look_up();
+  send_to_own.look_up();
 }
 
 bool is_own(pthread_t thread) { return pthread_equal(thread, pthread_self()) != 0; }
@@ -72,7 +59,7 @@ class LetIn {
 }  // namespace
 
 WEFT_EXPORT int weft_pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) {
-  const int error = of_libc().get_attributes(thread, attributes);
+  const int error = get_attributes.get()(thread, attributes);
   if (error != 0 || !is_own(thread)) return error;
   const core::Stack* stack = core::stack_in_use();
   if (stack == nullptr || !stack->holds(__builtin_frame_address(0))) return 0;
@@ -84,7 +71,7 @@ WEFT_DEFINE_JUMP(weft_pthread_getattr_np_newer, weft_pthread_getattr_np);
 WEFT_VERSION(weft_pthread_getattr_np_newer, "pthread_getattr_np@GLIBC_2.32");
 
 WEFT_EXPORT int weft_pthread_getcpuclockid(pthread_t thread, clockid_t* clock) {
-  if (!is_own(thread)) return of_libc().get_cpu_clock(thread, clock);
+  if (!is_own(thread)) return get_cpu_clock.get()(thread, clock);
   *clock = os::cpu_clock_of(os::this_klt());
   return 0;
 }
@@ -94,14 +81,14 @@ WEFT_VERSION(weft_pthread_getcpuclockid_newer, "pthread_getcpuclockid@GLIBC_2.34
 
 WEFT_EXPORT int weft_raise(int signal) {
   const LetIn handled(signal);
-  return of_libc().send_to_own(signal);
+  return send_to_own.get()(signal);
 }
 WEFT_VERSION(weft_raise, "raise@GLIBC_2.2.5");
 
 WEFT_EXPORT int weft_pthread_kill(pthread_t thread, int signal) {
-  if (!is_own(thread)) return of_libc().send(thread, signal);
+  if (!is_own(thread)) return send.get()(thread, signal);
   const LetIn handled(signal);
-  return of_libc().send(thread, signal);
+  return send.get()(thread, signal);
 }
 WEFT_VERSION(weft_pthread_kill, "pthread_kill@GLIBC_2.2.5");
 WEFT_DEFINE_JUMP(weft_pthread_kill_newer, weft_pthread_kill);

@@ -1,0 +1,144 @@
+// The children that a member starts. They begin with the signals blocked that the thread had which started them; and
+// weft's threads have nearly all blocked (os/klt.h), so that such a child ignored SIGTERM, and its timeouts never came.
+// What fork() needs is done in the child (core/runtime.cpp); these functions start another program at once:
+//
+//   posix_spawn(), posix_spawnp()  are told which signals, unless the program has told them
+//   popen()                        the calling thread has them blocked meanwhile that the program has, no others; a
+//                                  handler that comes then finds itself in a member that has called it
+//   system()                       runs on a thread of its own, which has. It lasts for as long as the child does,
+//   which
+//                                  is too long for the other way. (Not popen(): a child may ask to be killed when the
+//                                  thread that has started it ends, prctl(PR_SET_PDEATHSIG).)
+//
+// vfork() cannot be called for another. Names and versions are hidden as that of sched_yield() is
+// (abi/sched_yield.cpp).
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <pthread.h>
+#include <spawn.h>
+
+#include "core/preempt.h"
+#include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/next_function.h"
+#include "os/interrupt.h"
+#include "os/klt.h"
+
+namespace weft::openmp {
+namespace {
+
+using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
+                  char* const*);
+
+constinit NextFunction<Spawn> spawn("posix_spawn");
+constinit NextFunction<Spawn> spawn_by_path("posix_spawnp");
+constinit NextFunction<FILE*(const char*, const char*)> open_pipe("popen");
+constinit NextFunction<int(const char*)> run("system");
+
+[[gnu::constructor]] void look_up() {
+  spawn.look_up();
+  spawn_by_path.look_up();
+  open_pipe.look_up();
+  run.look_up();
+}
+
+// What the caller's children shall have blocked, and whether that is something else than what it has itself.
+struct ChildSignals {
+  const os::SignalMask own = os::signals_blocked();
+  const os::SignalMask wanted = os::signals_of_child();
+  bool differ() const { return wanted != own; }
+};
+
+sigset_t as_set(os::SignalMask mask) {
+  sigset_t set;
+  sigemptyset(&set);
+  memcpy(&set, &mask, sizeof mask);
+  return set;
+}
+
+bool says_which_signals(const posix_spawnattr_t* attributes) {
+  short flags = 0;
+  return attributes != nullptr && posix_spawnattr_getflags(attributes, &flags) == 0 &&
+         (flags & POSIX_SPAWN_SETSIGMASK) != 0;
+}
+
+// A copy lasts as long as the original does; none holds memory of its own.
+posix_spawnattr_t with_signals(const posix_spawnattr_t* attributes, os::SignalMask blocked) {
+  posix_spawnattr_t changed;
+  if (attributes != nullptr)
+    changed = *attributes;
+  else
+    posix_spawnattr_init(&changed);
+  short flags = 0;
+  posix_spawnattr_getflags(&changed, &flags);
+  posix_spawnattr_setflags(&changed, static_cast<short>(flags | POSIX_SPAWN_SETSIGMASK));
+  const sigset_t set = as_set(blocked);
+  posix_spawnattr_setsigmask(&changed, &set);
+  return changed;
+}
+
+int spawn_by(Spawn* function, pid_t* child, const char* program, const posix_spawn_file_actions_t* actions,
+             const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  const ChildSignals signals;
+  if (!signals.differ() || says_which_signals(attributes))
+    return function(child, program, actions, attributes, arguments, environment);
+  const posix_spawnattr_t changed = with_signals(attributes, signals.wanted);
+  return function(child, program, actions, &changed, arguments, environment);
+}
+
+struct Command {
+  const char* line;
+  os::SignalMask blocked;
+  int status;
+  int error;
+};
+
+void* run_command(void* argument) {
+  Command& command = *static_cast<Command*>(argument);
+  os::set_signals(command.blocked);
+  command.status = run.get()(command.line);
+  command.error = errno;
+  return nullptr;
+}
+
+}  // namespace
+
+WEFT_EXPORT int weft_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                                 const posix_spawnattr_t* attributes, char* const* arguments,
+                                 char* const* environment) {
+  return spawn_by(spawn.get(), child, path, actions, attributes, arguments, environment);
+}
+WEFT_VERSION(weft_posix_spawn, "posix_spawn@GLIBC_2.15");
+
+WEFT_EXPORT int weft_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                                  const posix_spawnattr_t* attributes, char* const* arguments,
+                                  char* const* environment) {
+  return spawn_by(spawn_by_path.get(), child, file, actions, attributes, arguments, environment);
+}
+WEFT_VERSION(weft_posix_spawnp, "posix_spawnp@GLIBC_2.15");
+
+WEFT_EXPORT FILE* weft_popen(const char* line, const char* mode) {
+  const ChildSignals signals;
+  if (!signals.differ()) return open_pipe.get()(line, mode);
+  const core::HeldOff here;  // with these signals open no other unit shall run on this thread
+  os::set_signals(signals.wanted);
+  FILE* stream = open_pipe.get()(line, mode);
+  os::set_signals(signals.own);
+  return stream;
+}
+WEFT_VERSION(weft_popen, "popen@GLIBC_2.2.5");
+
+WEFT_EXPORT int weft_system(const char* line) {
+  const ChildSignals signals;
+  Command command{line, signals.wanted, -1, 0};
+  pthread_t thread;
+  if (line == nullptr || !signals.differ() || pthread_create(&thread, nullptr, run_command, &command) != 0)
+    return run.get()(line);
+  pthread_join(thread, nullptr);
+  errno = command.error;
+  return command.status;
+}
+WEFT_VERSION(weft_system, "system@GLIBC_2.2.5");
+
+}  // namespace weft::openmp

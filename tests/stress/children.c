@@ -1,0 +1,146 @@
+// Programs that members start begin with what the program has blocked, and end by signals as others do.
+#include "handlers.h"
+
+#include <omp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MEMBERS = 8, LONGEST_LINE = 256 };
+
+extern char** environ;
+
+// Not as a child of the shell, which lets that have all signals.
+static const char* const show_blocked = "exec grep SigBlk /proc/self/status";
+static const char* const end_by_signal = "kill -TERM $$; echo 'SIGTERM is ignored' >&2";
+
+static void set_blocked(int how, int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  CHECK(pthread_sigmask(how, &set, NULL) == 0, "pthread_sigmask");
+}
+
+static void read_output(const char* command, char* line) {
+  FILE* output = popen(command, "r");
+  CHECK(output != NULL, "popen: %s", strerror(errno));
+  CHECK(fgets(line, LONGEST_LINE, output) != NULL, "no output of a child");
+  CHECK_EQUAL(pclose(output), 0, "status of a child");
+}
+
+static void popened_by_members(void) {
+  char expected[LONGEST_LINE];
+  read_output(show_blocked, expected);
+  for (int i = 0; i < repeats(4); i++) {
+#pragma omp parallel num_threads(MEMBERS)
+    {
+      char found[LONGEST_LINE];
+      read_output(show_blocked, found);
+      CHECK(strcmp(found, expected) == 0, "member %d: a child has %s, main's has %s", omp_get_thread_num(), found,
+            expected);
+#pragma omp barrier
+      read_output("echo again", found);
+    }
+  }
+}
+
+// What main has blocked when the child is started, not when the first region began (libgomp: what its threads began
+// with).
+static void popened_with_others_blocked(void) {
+  popened_by_members();
+  set_blocked(SIG_BLOCK, SIGUSR2);
+  popened_by_members();
+  set_blocked(SIG_UNBLOCK, SIGUSR2);
+  popened_by_members();
+}
+
+static void run_by_members(void) {
+  for (int i = 0; i < repeats(4); i++) {
+#pragma omp parallel num_threads(MEMBERS)
+    {
+      expect_signal(system(end_by_signal), SIGTERM, "a child of system()");
+#pragma omp barrier
+      expect_exit(system("exit 7"), 7, "a child of system()");
+      CHECK(system(NULL) != 0, "no shell");
+    }
+  }
+}
+
+static int spawned(const char* command, const posix_spawnattr_t* attributes, int by_path) {
+  char shell[] = "sh", option[] = "-c", line[LONGEST_LINE];
+  snprintf(line, sizeof line, "%s", command);
+  char* arguments[] = {shell, option, line, NULL};
+  pid_t child = -1;
+  const int error = by_path ? posix_spawnp(&child, "sh", NULL, attributes, arguments, environ)
+                            : posix_spawn(&child, "/bin/sh", NULL, attributes, arguments, environ);
+  CHECK(error == 0, "posix_spawn: %s", strerror(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) CHECK(errno == EINTR, "waitpid: %s", strerror(errno));
+  return status;
+}
+
+static void spawned_by_members(void) {
+  posix_spawnattr_t plain, own_group;
+  posix_spawnattr_init(&plain);
+  posix_spawnattr_init(&own_group);
+  posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
+  for (int i = 0; i < repeats(4); i++) {
+#pragma omp parallel num_threads(MEMBERS)
+    {
+      expect_signal(spawned(end_by_signal, NULL, 0), SIGTERM, "a child of posix_spawn()");
+      expect_signal(spawned(end_by_signal, &plain, 1), SIGTERM, "a child of posix_spawnp()");
+#pragma omp barrier
+      // The whole group, of which the test is no part.
+      expect_signal(spawned("kill -TERM 0", &own_group, 0), SIGTERM, "a child with a group of its own");
+    }
+  }
+  short flags = 0;
+  posix_spawnattr_getflags(&own_group, &flags);
+  CHECK_EQUAL(flags, POSIX_SPAWN_SETPGROUP, "flags of the program's attributes");
+}
+
+// Who says what the child shall have blocked, gets that.
+static void spawned_with_signals_named(void) {
+  posix_spawnattr_t attributes;
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &blocked);
+#pragma omp parallel num_threads(MEMBERS)
+  expect_exit(spawned("kill -TERM $$; exit 5", &attributes, 0), 5, "a child with SIGTERM blocked");
+}
+
+static volatile sig_atomic_t ticks;
+
+static void count_tick(int number) {
+  (void)number;
+  ticks = ticks + 1;
+}
+
+// Signals that come all the time meanwhile, for whichever thread has them open.
+static void popened_while_signals_come(void) {
+  install(SIGALRM, count_tick, SA_RESTART);
+  start_timer(ITIMER_REAL, 200);
+  popened_by_members();
+  run_by_members();
+  start_timer(ITIMER_REAL, 0);
+  CHECK(ticks > 0, "no signal came");
+}
+
+int main(int count, char** arguments) {
+  const struct Case cases[] = {
+      {"popened_by_members", popened_by_members, 0},
+      {"popened_with_others_blocked", popened_with_others_blocked, 0},
+      {"popened_while_signals_come", popened_while_signals_come, 0},
+      {"run_by_members", run_by_members, 0},
+      {"spawned_by_members", spawned_by_members, 0},
+      {"spawned_with_signals_named", spawned_with_signals_named, 0},
+      {NULL, NULL, 0},
+  };
+  return run_cases(count, arguments, cases);
+}
