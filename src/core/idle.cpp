@@ -187,11 +187,11 @@ bool Searching::exhausted() {
   return now - began_ > patience_ || others_want_cpu(now);
 }
 
-// While the CPU is offered nobody may rely on this search: it may take milliseconds until it goes on.
+// While the CPU is offered nobody shall rely on this search, which may go on only milliseconds later. (Who has relied
+// on it just before waits for that long, if others want the CPU.)
 bool Searching::others_want_cpu(std::uint64_t now) {
   return worker_.courtesy.others_want_cpu(os::now_ns, now, [this] {
-    if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
-    wake_for_what_came_meanwhile();
+    if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
     os::give_up_cpu();
     if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   });
