@@ -131,8 +131,10 @@ void end_root(void* argument) {
   worker->current = nullptr;
   become_inactive(*worker);
   arch::set_thread_word(nullptr);
-  if (os::klt_id() == getpid()) runtime.main_has_ended.store(true, std::memory_order_relaxed);
-  runtime.roots.fetch_sub(1, std::memory_order_relaxed);
+  const bool is_last = runtime.roots.fetch_sub(1, std::memory_order_relaxed) == 1;
+  // One that has never been a root tells nobody when it ends.
+  if (os::klt_id() == getpid() || (is_last && os::klt_activity(getpid()) == os::KltActivity::gone))
+    runtime.main_has_ended.store(true, std::memory_order_relaxed);
   if (runtime.main_has_ended.load(std::memory_order_relaxed)) watch();
   leave_slot(*worker);
 }

@@ -91,8 +91,10 @@ std::size_t stack_for(std::size_t wanted) {
   return (bytes + 0xfff) & ~static_cast<std::size_t>(0xfff);
 }
 
-std::atomic<SignalMask> blocked_at_work{0};
+std::atomic<SignalMask> blocked_at_work{0};  // 0: nothing has been started yet
 std::atomic<SignalMask> of_program{0};
+std::atomic<SignalMask> before_call{0};
+std::atomic<unsigned> calls_that_block{0};  // begun and ended; odd: the main thread is in one
 
 // As the kernel keeps it. SIGKILL and SIGSTOP cannot be blocked, and glibc does not let anybody block its own two.
 SignalMask kernel_mask(const sigset_t& set) {
@@ -141,6 +143,12 @@ void remember_signals() {
 
 namespace {
 
+// Whether the caller has blocked what weft's KLTs have, and not what the program wants its children to have.
+bool starts_children_as_others() {
+  const SignalMask on_klts = signals_blocked_on_klts();
+  return on_klts != 0 && signals_blocked() == on_klts;
+}
+
 struct SignalState {
   SignalMask blocked = 0;
   SignalMask handled = 0;
@@ -164,24 +172,43 @@ void sleep_for(std::uint64_t nanoseconds) {
 
 }  // namespace
 
+void begin_call_that_blocks(SignalMask blocked_before) {
+  if (klt_id() != getpid()) return;
+  before_call.store(blocked_before, std::memory_order_relaxed);
+  calls_that_block.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void end_call_that_blocks() {
+  if (klt_id() == getpid()) calls_that_block.fetch_add(1, std::memory_order_seq_cst);
+}
+
 // Who forks, starts a thread or looks at the libraries has all blocked for a moment. And who is in a handler has one
 // more blocked than before, which is handled: that counts if it is still so after a while.
 void look_up_signals() {
-  constexpr int most_tries = 500;
+  constexpr int most_tries = 200;
   constexpr int most_looks = 20;
   constexpr std::uint64_t between_looks_ns = 1000ULL * 1000;
   const SignalMask all = ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
   const SignalMask known = of_program.load(std::memory_order_relaxed) | mask_of(interrupt_signal());
-  if (signals_blocked() != signals_blocked_on_klts()) return;
+  if (!starts_children_as_others()) return;
   SignalMask always = all;
   SignalState of_main;
-  for (int tries = 0, looks = 0; tries < most_tries && read_signals(getpid(), of_main); ++tries) {
+  for (int tries = 0, looks = 0; tries < most_tries; ++tries) {
+    const unsigned calls = calls_that_block.load(std::memory_order_seq_cst);
+    if (calls % 2 != 0) {
+      always = before_call.load(std::memory_order_relaxed);
+      break;
+    }
+    if (!read_signals(getpid(), of_main)) break;
+    if (calls_that_block.load(std::memory_order_seq_cst) != calls) continue;
+    always &= of_main.blocked;
+    const SignalMask unexpected = always & ~known;
+    if (unexpected == 0) break;
     if ((of_main.blocked & all) == all) {
       give_up_cpu();
       continue;
     }
-    always &= of_main.blocked;
-    const bool may_be_in_handler = (always & ~known & of_main.handled) != 0;
+    const bool may_be_in_handler = (unexpected & of_main.handled) != 0;
     if (!may_be_in_handler || ++looks == most_looks) break;
     sleep_for(between_looks_ns);
   }
@@ -189,14 +216,13 @@ void look_up_signals() {
 }
 
 SignalMask signals_of_child() {
-  const SignalMask own = signals_blocked();
-  if (own != signals_blocked_on_klts()) return own;
+  if (!starts_children_as_others()) return signals_blocked();
   look_up_signals();
   return of_program.load(std::memory_order_relaxed);
 }
 
 void give_back_signals() {
-  if (signals_blocked() == signals_blocked_on_klts()) set_signals(of_program.load(std::memory_order_relaxed));
+  if (starts_children_as_others()) set_signals(of_program.load(std::memory_order_relaxed));
 }
 
 std::uint64_t signals_blocked_on_klts() { return blocked_at_work.load(std::memory_order_relaxed); }
@@ -204,6 +230,7 @@ std::uint64_t signals_blocked_on_klts() { return blocked_at_work.load(std::memor
 void note_klt_end() { ended.fetch_add(1, std::memory_order_seq_cst); }
 
 void forget_klts() {
+  calls_that_block.store(0, std::memory_order_relaxed);
   started.store(0, std::memory_order_relaxed);
   ended.store(0, std::memory_order_relaxed);
 }

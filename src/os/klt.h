@@ -22,6 +22,10 @@ enum class Signals {
 void remember_signals();
 /// Before such a fork: the same, if the kernel says what the main thread has blocked by now.
 void look_up_signals();
+/// Around a call of the program's that has signals blocked for as long as it lasts: what the main thread, if it is the
+/// caller, has blocked before it. For others nothing.
+void begin_call_that_blocks(std::uint64_t blocked_before);
+void end_call_that_blocks();
 /// What a child that the calling KLT starts by other means shall have blocked: what the KLT itself has, if it is not
 /// one of weft's.
 std::uint64_t signals_of_child();

@@ -2,6 +2,7 @@
 #include "handlers.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -66,6 +67,60 @@ static void run_by_members(void) {
       expect_exit(system("exit 7"), 7, "a child of system()");
       CHECK(system(NULL) != 0, "no shell");
     }
+  }
+}
+
+// Main is in system() itself, which has SIGCHLD blocked there: the other members' children have not. With one worker
+// too they must come to run.
+static void run_by_main_beside_members(void) {
+  char name[64], expected[LONGEST_LINE];
+  read_output(show_blocked, expected);
+  snprintf(name, sizeof name, "/tmp/weft-children-%d", (int)getpid());
+  for (int i = 0; i < repeats(4); i++) {
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp barrier
+      if (omp_get_thread_num() == 0) {
+        char line[LONGEST_LINE];
+        snprintf(line, sizeof line, "while [ ! -e %s ]; do sleep 0.01; done", name);
+        CHECK_EQUAL(system(line), 0, "status of a child that waits for another");
+      } else if (omp_get_thread_num() == 3) {
+        char line[LONGEST_LINE], found[LONGEST_LINE];
+        snprintf(line, sizeof line, "sleep 0.02; > %s", name);
+        read_output(show_blocked, found);
+        CHECK_EQUAL(system(line), 0, "status of a child");
+        CHECK(strcmp(found, expected) == 0, "a child beside system() in main has %s, main's has %s", found, expected);
+      }
+    }
+    CHECK(unlink(name) == 0, "unlink: %s", strerror(errno));
+  }
+}
+
+static void errno_after_commands(void) {
+#pragma omp parallel num_threads(MEMBERS)
+  {
+#pragma omp barrier
+    errno = EDOM;
+    CHECK_EQUAL(system("exit 3"), 3 << 8, "status of a child");
+    CHECK_EQUAL(errno, EDOM, "errno after system()");
+  }
+}
+
+static void* start_child_of_thread(void* argument) {
+  (void)argument;
+  expect_signal(system(end_by_signal), SIGTERM, "a child of a thread that has nothing blocked");
+  return NULL;
+}
+
+// A thread of the program's own has its own signals, before the first region as after it.
+static void run_by_other_threads(void) {
+  for (int i = 0; i < repeats(4); i++) {
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, start_child_of_thread, NULL), 0, "pthread_create");
+    set_blocked(SIG_BLOCK, SIGTERM);
+    pthread_join(thread, NULL);
+    set_blocked(SIG_UNBLOCK, SIGTERM);
+    run_by_members();
   }
 }
 
@@ -138,6 +193,9 @@ int main(int count, char** arguments) {
       {"popened_with_others_blocked", popened_with_others_blocked, 0},
       {"popened_while_signals_come", popened_while_signals_come, 0},
       {"run_by_members", run_by_members, 0},
+      {"run_by_main_beside_members", run_by_main_beside_members, 0},
+      {"run_by_other_threads", run_by_other_threads, 0},
+      {"errno_after_commands", errno_after_commands, 0},
       {"spawned_by_members", spawned_by_members, 0},
       {"spawned_with_signals_named", spawned_with_signals_named, 0},
       {NULL, NULL, 0},

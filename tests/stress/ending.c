@@ -198,6 +198,12 @@ static void last_thread_ends(void) {
   pthread_exit(NULL);
 }
 
+// The same where main has never asked anything of the runtime.
+static void last_thread_ends_after_idle_main(void) {
+  start(end_last, NULL);
+  pthread_exit(NULL);
+}
+
 // The same in a child, which has none of its parent's threads.
 static void last_thread_of_child_ends(void) {
   some_regions(8);
@@ -249,11 +255,11 @@ static void main_thread_ends(void) { expect_end("main_thread_ends_first", 33); }
 
 static void last_thread_ends_process(void) {
   expect_end("last_thread_ends", 0);
+  expect_end("last_thread_ends_after_idle_main", 0);
   expect_end("last_thread_of_child_ends", 33);
 }
 
 int main(int count, char** arguments) {
-  omp_set_dynamic(0);
   const struct Case cases[] = {
       {"exit_called_in_a_member", exit_called_in_a_member, 0},
       {"immediate_exits", immediate_exits, 0},
@@ -275,6 +281,7 @@ int main(int count, char** arguments) {
       {"destructors_open_regions", destructors_open_regions, 1},
       {"main_thread_ends_first", main_thread_ends_first, 1},
       {"last_thread_ends", last_thread_ends, 1},
+      {"last_thread_ends_after_idle_main", last_thread_ends_after_idle_main, 1},
       {"last_thread_of_child_ends", last_thread_of_child_ends, 1},
       {NULL, NULL, 0},
   };

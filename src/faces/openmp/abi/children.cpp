@@ -99,7 +99,17 @@ void* run_command(void* argument) {
   os::set_signals(command.blocked);
   command.status = run.get()(command.line);
   command.error = errno;
+  os::block_all_signals();  // no handler of the program's while the thread ends
   return nullptr;
+}
+
+// Libc's system() has SIGCHLD blocked on the calling thread meanwhile, and gives that back in the end: on the same one.
+int run_here(const char* line, os::SignalMask blocked) {
+  const core::HeldOff here;
+  os::begin_call_that_blocks(blocked);
+  const int status = run.get()(line);
+  os::end_call_that_blocks();
+  return status;
 }
 
 }  // namespace
@@ -134,9 +144,9 @@ WEFT_EXPORT int weft_system(const char* line) {
   Command command{line, signals.wanted, -1, 0};
   pthread_t thread;
   if (line == nullptr || !signals.differ() || pthread_create(&thread, nullptr, run_command, &command) != 0)
-    return run.get()(line);
+    return run_here(line, signals.own);
   pthread_join(thread, nullptr);
-  errno = command.error;
+  if (command.status == -1) errno = command.error;
   return command.status;
 }
 WEFT_VERSION(weft_system, "system@GLIBC_2.2.5");
