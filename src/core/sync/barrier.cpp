@@ -199,6 +199,7 @@ bool Barrier::arrive_and_wait() {
 
 Barrier::Outcome Barrier::wait_until(std::uint64_t deadline) {
   if (deadline == never) return arrive_and_wait() ? Outcome::passed_last : Outcome::passed;
+  worker_here();  // a thread of the program's may be new here, and the last
   std::uint32_t round = 0;
   auto arrival = Arrival::elsewhere;
   if (shards_.load(std::memory_order_acquire) == nullptr) {
