@@ -143,11 +143,8 @@ void remember_signals() {
 
 namespace {
 
-// Whether the caller has blocked what weft's KLTs have, and not what the program wants its children to have.
-bool starts_children_as_others() {
-  const SignalMask on_klts = signals_blocked_on_klts();
-  return on_klts != 0 && signals_blocked() == on_klts;
-}
+// Whether that is what weft's KLTs have blocked, and not what the program wants its children to have.
+bool is_of_klts(SignalMask blocked) { return blocked != 0 && blocked == signals_blocked_on_klts(); }
 
 struct SignalState {
   SignalMask blocked = 0;
@@ -170,27 +167,14 @@ void sleep_for(std::uint64_t nanoseconds) {
   futex_wait_until(nobody, 0, now_ns() + nanoseconds);
 }
 
-}  // namespace
-
-void begin_call_that_blocks(SignalMask blocked_before) {
-  if (klt_id() != getpid()) return;
-  before_call.store(blocked_before, std::memory_order_relaxed);
-  calls_that_block.fetch_add(1, std::memory_order_seq_cst);
-}
-
-void end_call_that_blocks() {
-  if (klt_id() == getpid()) calls_that_block.fetch_add(1, std::memory_order_seq_cst);
-}
-
 // Who forks, starts a thread or looks at the libraries has all blocked for a moment. And who is in a handler has one
 // more blocked than before, which is handled: that counts if it is still so after a while.
-void look_up_signals() {
+void look_up_signals_of_main() {
   constexpr int most_tries = 200;
   constexpr int most_looks = 20;
   constexpr std::uint64_t between_looks_ns = 1000ULL * 1000;
   const SignalMask all = ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
   const SignalMask known = of_program.load(std::memory_order_relaxed) | mask_of(interrupt_signal());
-  if (!starts_children_as_others()) return;
   SignalMask always = all;
   SignalState of_main;
   for (int tries = 0, looks = 0; tries < most_tries; ++tries) {
@@ -215,14 +199,31 @@ void look_up_signals() {
   if (always != all) of_program.store(always & ~mask_of(interrupt_signal()), std::memory_order_relaxed);
 }
 
+}  // namespace
+
+void begin_call_that_blocks(SignalMask blocked_before) {
+  if (klt_id() != getpid()) return;
+  before_call.store(blocked_before, std::memory_order_relaxed);
+  calls_that_block.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void end_call_that_blocks() {
+  if (klt_id() == getpid()) calls_that_block.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void look_up_signals() {
+  if (is_of_klts(signals_blocked())) look_up_signals_of_main();
+}
+
 SignalMask signals_of_child() {
-  if (!starts_children_as_others()) return signals_blocked();
-  look_up_signals();
+  const SignalMask own = signals_blocked();
+  if (!is_of_klts(own)) return own;
+  look_up_signals_of_main();
   return of_program.load(std::memory_order_relaxed);
 }
 
 void give_back_signals() {
-  if (starts_children_as_others()) set_signals(of_program.load(std::memory_order_relaxed));
+  if (is_of_klts(signals_blocked())) set_signals(of_program.load(std::memory_order_relaxed));
 }
 
 std::uint64_t signals_blocked_on_klts() { return blocked_at_work.load(std::memory_order_relaxed); }

@@ -330,6 +330,35 @@ TEST_F(SyncTest, BarrierStaysRightWhereUnitsMove) {
   EXPECT_EQ(last.load(), rounds);
 }
 
+// In each round a thread that has not been in weft before, with a limit of time: it has no worker until it waits.
+TEST_F(SyncTest, BarrierWhereAThreadThatIsNewComesLast) {
+  const unsigned units = 16;
+  const unsigned rounds = scaled(100);
+  core::Barrier barrier(units + 1);
+  std::atomic<unsigned> last{0};
+  Jobs jobs;
+  for (unsigned number = 0; number < units; ++number)
+    jobs.start([&] {
+      for (unsigned round = 0; round < rounds; ++round) {
+        const std::uint64_t end = os::now_ns() + 10000;
+        while (os::now_ns() < end) arch::relax();
+        barrier.arrive_and_wait();
+      }
+    });
+  std::thread others([&] {
+    for (unsigned round = 0; round < rounds; ++round) {
+      std::thread comes_last([&] {
+        while (barrier.arrived() < units) std::this_thread::yield();
+        if (barrier.wait_until(os::now_ns() + 30000000000ULL) == core::Barrier::Outcome::passed_last) ++last;
+      });
+      comes_last.join();
+    }
+  });
+  jobs.join();
+  others.join();
+  EXPECT_EQ(last.load(), rounds);
+}
+
 // The last one out destroys the barrier while the others have hardly left it.
 TEST_F(SyncTest, BarrierMayBeFreedAfterItsRound) {
   for (unsigned round = 0; round < scaled(1000); ++round) {
