@@ -26,6 +26,7 @@
 
 #include "common.h"
 
+enum { nowhere = -1 };
 enum { MOST_GRIDS = 12, COARSEST = 4, MOST_THREADS = 64, SMOOTHINGS = 2, COARSE_SMOOTHINGS = 20 };
 
 typedef struct {
@@ -49,7 +50,7 @@ static int (*worker_here)(void);
 static bool counts_work;
 static _Atomic int64_t worked[MOST_THREADS];  // since the last barrier, by worker
 static double simulated_ns, work_ns;
-static _Atomic int last_worker[MOST_THREADS];  // of each thread
+static _Atomic int last_worker[MOST_THREADS];  // of each thread; nowhere before it has worked
 static atomic_bool is_through[MOST_THREADS];   // a thread: at the barrier
 
 static int64_t cpu_time(void) {
@@ -80,10 +81,11 @@ static void keep_pace(int self) {
     const int64_t mine = atomic_load(&worked[worker]);
     atomic_store(&last_worker[self], worker);
     ahead = false;
-    for (int thread = 0; thread < threads; thread++)
-      if (!atomic_load(&is_through[thread]) &&
-          atomic_load(&worked[atomic_load(&last_worker[thread])]) + tolerance_ns < mine)
+    for (int thread = 0; thread < threads; thread++) {
+      const int other = atomic_load(&last_worker[thread]);
+      if (other != nowhere && !atomic_load(&is_through[thread]) && atomic_load(&worked[other]) + tolerance_ns < mine)
         ahead = true;
+    }
     if (ahead) sched_yield();
   }
 }
@@ -365,6 +367,7 @@ int main(int count, char** arguments) {
     wait_for_all = wait_as_unit;
     worker_here = worker_of_unit;
     counts_work = getenv("MULTIGRID_COUNT") != NULL;
+    for (int thread = 0; thread < threads; thread++) atomic_store(&last_worker[thread], nowhere);
     took = solve_packed(kinds[kind]);
   }
   const double left = residual() / before;

@@ -90,8 +90,7 @@ bool is_passed_over(Worker& worker, const Unit& unit) {
   bool lent = false;
   const Event event = run_on_klt(worker, unit, lent);
   if (lent || event == Event::returned) return Event::returned;
-  settle(worker, *worker.current, event);
-  worker.current = nullptr;
+  settle_current(worker, event);
   return event;
 }
 
@@ -112,8 +111,7 @@ bool is_passed_over(Worker& worker, const Unit& unit) {
   Event event = unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
   if (event == Event::returned && worker.loops) event = run_in_a_row(worker);
   if (event == Event::returned) return event;
-  settle(worker, *worker.current, event);  // perhaps of another, started after it
-  worker.current = nullptr;
+  settle_current(worker, event);  // perhaps of another, started after it
   return event;
 }
 

@@ -10,6 +10,13 @@
 
 #include "os/libraries.h"
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_STACK_REGISTER(low, end) 0U
+#define VALGRIND_STACK_DEREGISTER(number) ((void)(number))
+#endif
+
 namespace weft::os {
 namespace {
 
@@ -60,7 +67,8 @@ StackMemory map_stack(std::size_t size) {
   StackMemory memory;
   if (base != MAP_FAILED) {
     if (madvise(base, guard, madv_guard_install) != 0) mprotect(base, guard, PROT_NONE);
-    memory = {static_cast<char*>(base) + guard, size, guard};
+    char* low = static_cast<char*>(base) + guard;
+    memory = {low, size, guard, VALGRIND_STACK_REGISTER(low, low + size)};
   }
   errno = kept;
   return memory;
@@ -72,6 +80,7 @@ bool make_executable(const StackMemory& memory) {
 
 void unmap_stack(const StackMemory& memory) {
   const int kept = errno;
+  VALGRIND_STACK_DEREGISTER(memory.valgrind_number);
   munmap(memory.low - memory.guard, memory.size + memory.guard);
   errno = kept;
 }

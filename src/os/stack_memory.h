@@ -10,6 +10,7 @@ struct StackMemory {
   char* low = nullptr;  // lowest usable byte; the guard lies below
   std::size_t size = 0;
   std::size_t guard = 0;
+  unsigned valgrind_number = 0;  // Valgrind has been told of it: else it takes a switch for a stack that has grown
 };
 
 /// Maps `size` usable bytes (a multiple of the page size). low == nullptr if there is no memory. Executable where the

@@ -78,13 +78,20 @@ static void timer_handler_runs_on_main(void) {
   CHECK_EQUAL(atomic_load(&on_other_thread), 0, "handlers that ran on a thread that is not the program's");
 }
 
-// Wherever it comes, also where no member runs, it gets an answer; where a member is just ending, perhaps one that is
-// out of date.
-static volatile int answers;
+// Wherever it comes, also where no member runs or one is just ending, the answers are a member's.
+static atomic_int wrong_answers;
+static char first_wrong[200];
 
 static void ask_openmp(int number) {
   const int saved = errno;
-  answers = omp_get_thread_num() + omp_get_num_threads() + omp_get_max_threads() + omp_get_level();
+  const int thread = omp_get_thread_num();
+  const int threads = omp_get_num_threads();
+  const int most = omp_get_max_threads();
+  const int level = omp_get_level();
+  if ((thread < 0 || thread >= threads || threads > 12 || most < 1 || level < 0 || level > 2) &&
+      atomic_fetch_add(&wrong_answers, 1) == 0) {
+    snprintf(first_wrong, sizeof first_wrong, "thread %d of %d, at most %d, level %d", thread, threads, most, level);
+  }
   errno = saved;
   count_signal(number);
 }
@@ -98,6 +105,7 @@ static void handlers_ask_openmp(void) {
   start_timer(ITIMER_REAL, 0);
   start_timer(ITIMER_PROF, 0);
   CHECK(atomic_load(&handled) > 20, "only %d signals were handled", atomic_load(&handled));
+  CHECK(atomic_load(&wrong_answers) == 0, "%d wrong answers, the first: %s", atomic_load(&wrong_answers), first_wrong);
 }
 
 static void profile_timer(void) {

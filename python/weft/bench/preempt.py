@@ -161,7 +161,7 @@ def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: P
             figures = preempt_programs.Figures()
         else:
             figures = preempt_programs.measure(console, rounds, quick)
-    except (subprocess.SubprocessError, OSError, preempt_programs.ProgramFailed) as error:
+    except (subprocess.SubprocessError, OSError) as error:
         console.print(f"a measurement failed: {error}", style="red", markup=False)
         return 1
     console.print("[dim]Medians. Overhead: against units that are not preempted, run just before.[/dim]")
@@ -174,8 +174,8 @@ def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: P
     _plot(png_path, interruptions, overheads)
     console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
     console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)
-    if figures.cholesky_ms:
+    if figures.cholesky_ms or figures.packed_overhead:
         programs_png = png_path.with_name(f"{png_path.stem}-programs{png_path.suffix}")
         preempt_programs.plot(programs_png, figures)
         console.print(f"plot: {programs_png}", soft_wrap=True, markup=False, highlight=False)
-    return 0
+    return 1 if figures.failures else 0

@@ -166,6 +166,20 @@ Event continue_unit(Worker& worker, Unit& unit);
 /// What has to follow any event but `returned`: on the scheduler's side, the unit off its stack.
 void settle(Worker& worker, Unit& unit, Event event);
 
+/// No unit runs on the worker. Before the memory of the one that did may be another's: a handler of the program's that
+/// asks who it is there gets its answer by Worker::current, at any instruction.
+inline void nothing_runs(Worker& worker) {
+  worker.current = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// settle() for the unit that the worker has just run.
+inline void settle_current(Worker& worker, Event event) {
+  Unit& unit = *worker.current;
+  nothing_runs(worker);
+  settle(worker, unit, event);
+}
+
 /// Leaves the running unit, for another or for the scheduler frame under it. Returns 0 when it goes on: so who returns
 /// an int can make this its last call, which spares the processor's return predictor an error or two for each unit.
 int leave_unit(Worker& worker, Unit& unit, Event event);

@@ -141,10 +141,11 @@ bool run_members(core::Worker& worker, Team& team, core::Share::Run run) {
         // It may have kept one while members of its own ran.
         if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity)
           core::drop_identity(worker, member.unit);
+        core::nothing_runs(worker);
         ++finished;
         continue;
       }
-      core::settle(worker, member.unit, event);
+      core::settle_current(worker, event);
       stack = nullptr;
       if (finished != 0) {
         core::install_home(worker);
@@ -170,7 +171,7 @@ void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) 
     MemberFrame& member = seat_member(team, number, stack, false);
     member.unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
     event = run_member(worker, member, stack);
-    if (event != core::Event::returned) core::settle(worker, member.unit, event);
+    if (event != core::Event::returned) core::settle_current(worker, event);
     core::install_home(worker);
   }
   if (event == core::Event::returned) members_done(team, number, 1);
@@ -223,7 +224,7 @@ void help(core::Worker& worker, Team& team, unsigned number) {
     if (ompt::watched) ompt::seat_is_taken(member.member);
     event = run_member(worker, member, stack);
     if (event != core::Event::returned)
-      core::settle(worker, member.unit, event);
+      core::settle_current(worker, event);
     else
       core::drop_identity(worker, member.unit);
   }

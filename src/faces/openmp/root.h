@@ -55,11 +55,14 @@ struct WorkerCache {
   int bound_klt = 0;                             // and which KLT that was
 };
 
-/// The unit goes on as the member.
+/// The unit goes on as the member. A handler of the program's may ask at any instruction what it is: the member is
+/// complete before, and the one that it was is left alone until then.
 inline void become_member(core::Unit& unit, Member& member) {
   auto& whole = static_cast<core::WholeUnit&>(unit);  // OpenMP's units are all such
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   whole.details.face = &member;
   whole.scope = &member.team->share;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 /// When weft starts: of the member that nobody is (member_between_units()).
