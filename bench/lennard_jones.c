@@ -258,10 +258,10 @@ static void simulate_forces(void) {
 }
 
 static weft_worker* worker_of_weft[MOST_WORKERS];
-static weft_scheduler* scheduler[MOST_WORKERS];
+static weft_scheduler *only_simulates, *scheduler[MOST_WORKERS];
 
 // The workers, of which the main thread is one: the simulation's pool first, then the worker's own for analysis, and
-// then those of others.
+// then those of others. The main thread only simulates, as long as there is something to simulate.
 static void start_workers(void) {
   if (weft_init() != WEFT_OK) fail("lennard_jones: weft_init");
   weft_preempt_timer(WEFT_TIMER_CHAIN, 1000000);
@@ -273,12 +273,12 @@ static void start_workers(void) {
   for (int i = 0; i < workers; i++) {
     weft_pool* pools[MOST_WORKERS + 1] = {for_simulation};
     for (int other = 0; other < workers; other++) pools[1 + other] = for_analysis[(i + other) % workers];
-    // The main thread only simulates: it is never idle for long.
-    const size_t count = i == 0 ? 1 : (size_t)workers + 1;
-    if (weft_scheduler_create(WEFT_BY_PRIORITY, count, pools, &scheduler[i]) != WEFT_OK)
+    if (i == 0 && weft_scheduler_create(WEFT_BY_PRIORITY, 1, pools, &only_simulates) != WEFT_OK)
+      fail("lennard_jones: no scheduler");
+    if (weft_scheduler_create(WEFT_BY_PRIORITY, (size_t)workers + 1, pools, &scheduler[i]) != WEFT_OK)
       fail("lennard_jones: no scheduler");
     if (i == 0)
-      weft_worker_set_scheduler(weft_worker_self(), scheduler[0]);
+      weft_worker_set_scheduler(weft_worker_self(), only_simulates);
     else if (weft_worker_create(scheduler[i], &worker_of_weft[i]) != WEFT_OK)
       fail("lennard_jones: no worker");
   }
@@ -334,6 +334,7 @@ int main(int count, char** arguments) {
     exchange(exchange_us);
   }
   const double simulated = now_ns() - began;
+  if (weft_worker_set_scheduler(weft_worker_self(), scheduler[0]) != WEFT_OK) fail("lennard_jones: scheduler");
   for (const Analysis* one = newest; one; one = one->next) wait_for_analysis(one);
   const double took = now_ns() - began;
 

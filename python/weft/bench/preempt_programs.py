@@ -63,7 +63,8 @@ class Figures:
     cholesky_ms: Rows = field(default_factory=dict)
     packed_overhead: Rows = field(default_factory=dict)
     simulated_overhead: Rows = field(default_factory=dict)
-    analysis_overhead: Rows = field(default_factory=dict)
+    analysis_overhead: Rows = field(default_factory=dict)  # until all is analysed
+    simulation_overhead: Rows = field(default_factory=dict)  # until the last step is done
     notes: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)  # programs that ended a figure early
 
@@ -74,6 +75,7 @@ class Figures:
             "fig8_packed_overhead": self.packed_overhead,
             "fig8_simulated_overhead": self.simulated_overhead,
             "fig9_analysis_overhead": self.analysis_overhead,
+            "fig9_simulation_overhead": self.simulation_overhead,
         }
         return {
             name: {
@@ -215,17 +217,23 @@ def _measure_analysis(rounds: int, quick: bool, figures: Figures) -> None:
     for atoms in (1728,) if quick else (1728, 4096, 8000):
         for every in (1, 2):
             times: dict[str, list[float]] = {}
+            simulated: dict[str, list[float]] = {}
             states: set[str] = set()
             for _ in range(rounds):
                 for name, kind in {"simulation only": "none", **ANALYSES}.items():
                     answer = _run("lennard_jones", kind, str(atoms), steps, str(every), workers, exchange_us)
                     times.setdefault(name, []).append(float(answer["ns"]))
+                    simulated.setdefault(name, []).append(float(answer["simulation_ns"]))
                     states.add(str(answer["state"]))
             if len(states) != 1:
                 raise ProgramFailed(f"lennard_jones, {atoms} atoms: the simulations have come to different states")
-            alone = median(times.pop("simulation only"))
             row = f"{atoms} atoms, every {'step' if every == 1 else '2nd step'}"
-            figures.analysis_overhead[row] = {name: median(values) / alone - 1 for name, values in times.items()}
+            for overhead, measured in (
+                (figures.analysis_overhead, times),
+                (figures.simulation_overhead, simulated),
+            ):
+                alone = median(measured.pop("simulation only"))
+                overhead[row] = {name: median(values) / alone - 1 for name, values in measured.items()}
 
 
 # ---------------------------------------------------------------- what is shown
@@ -282,6 +290,9 @@ def measure(console: Console, rounds: int, quick: bool) -> Figures:
             figures.failures.append(f"{title.partition(':')[0]} is not complete: {error}")
         if rows:
             console.print(_table(title, first, rows, form))
+    if figures.simulation_overhead:
+        title = "Fig. 9, the same until the simulation's last step is done"
+        console.print(_table(title, "analysed", figures.simulation_overhead, "{:.1%}"))
     for note in figures.notes:
         console.print(note, style="yellow", markup=False)
     for failure in figures.failures:
