@@ -16,7 +16,8 @@ from weft.bench.runtimes import Runtime, Setting
 
 def answer(program: str, *arguments: str, **settings: str) -> dict[str, Any]:
     if program == "lennard_jones":
-        return {"ns": 1000.0 if arguments[0] == "none" else 1250.0, "state": "0x1p3", "ok": True}
+        times = (1000.0, 900.0) if arguments[0] == "none" else (1250.0, 990.0)
+        return {"ns": times[0], "simulation_ns": times[1], "state": "0x1p3", "ok": True}
     kind, threads, active = arguments[:3]
     if "MULTIGRID_COUNT" in settings:
         return {"simulated_ns": 110.0, "work_ns": 100.0 * int(active)}
@@ -58,6 +59,8 @@ def test_prints_the_figures_and_what_failed(programs: Path) -> None:
     assert figures.packed_overhead["3 threads on 2 CPUs"]["KLT-switching, 1 ms"] == pytest.approx(0.5)
     assert figures.simulated_overhead["8 threads on 3"]["not preempted"] == pytest.approx(0.1)
     assert figures.analysis_overhead["1728 atoms, every step"]["weft, by priority"] == pytest.approx(0.25)
+    assert figures.simulation_overhead["1728 atoms, every step"]["weft"] == pytest.approx(0.1)
+    assert figures.failures == []
     record = json.loads(json.dumps(figures.record(), allow_nan=False))
     assert record["fig7_cholesky_ms"]["4 x 4 tiles, 4 x 4"]["hangs"] is None
     preempt_programs.plot(programs / "out.png", figures)
@@ -79,6 +82,36 @@ def test_what_hangs_is_not_tried_with_larger_matrices(programs: Path, monkeypatc
     assert figures.cholesky_ms["12 x 12 tiles, 8 x 8"]["hangs"] == 4.0
 
 
+def test_what_is_slow_is_measured_once(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = []
+
+    def slow(benchmark: str, command: Sequence[str], configs: Sequence[str], env: Mapping[str, str], _: float) -> Any:
+        measured.append(env["RUNTIME"] + configs[0])
+        time_us = 4e6 if "inner=4" in configs[0] else 4000.0
+        return [Measurement(benchmark, configs[0], Outcome.OK, samples=[time_us])]
+
+    monkeypatch.setattr(preempt_programs, "run_cases", slow)
+    figures = preempt_programs.measure(Console(record=True), 3, True)
+    assert figures.cholesky_ms["4 x 4 tiles, 4 x 4"]["weft"] == 4000.0
+    assert measured.count("weftn=512,tile=128,outer=4,inner=4") == 1
+    assert measured.count("weftn=512,tile=128,outer=2,inner=1") == 3
+
+
+def test_a_figure_that_fails_leaves_the_others(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(program: str, *arguments: str, **settings: str) -> dict[str, Any]:
+        if program == "multigrid":
+            raise preempt_programs.ProgramFailed("multigrid: not done within 60 s")
+        return answer(program, *arguments, **settings)
+
+    monkeypatch.setattr(preempt_programs, "_run", failing)
+    console = Console(width=200, record=True)
+    figures = preempt_programs.measure(console, 1, True)
+    text = console.export_text()
+    assert "Fig. 8 is not complete: multigrid: not done within 60 s" in text
+    assert figures.analysis_overhead and figures.failures
+    preempt_programs.plot(programs / "out.png", figures)
+
+
 def test_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "programs_dir", lambda: tmp_path)
     assert preempt_programs.missing() == list(preempt_programs.NAMES)
@@ -89,8 +122,10 @@ def test_simulations_must_agree(programs: Path, monkeypatch: pytest.MonkeyPatch)
         return answer(program, *arguments, **settings) | {"state": arguments[0]}
 
     monkeypatch.setattr(preempt_programs, "_run", differing)
-    with pytest.raises(preempt_programs.ProgramFailed, match="different states"):
-        preempt_programs.measure(Console(record=True), 1, True)
+    console = Console(width=200, record=True)
+    figures = preempt_programs.measure(console, 1, True)
+    assert "different states" in figures.failures[0]
+    assert "different states" in console.export_text()
 
 
 @pytest.mark.parametrize(
