@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/panic.h"
 #include "os/libraries.h"
 
 #if __has_include(<valgrind/valgrind.h>)
@@ -20,7 +21,9 @@
 namespace weft::os {
 namespace {
 
-// Linux 6.13: a guard inside a mapping, so that vm.max_map_count does not limit the number of stacks.
+// Linux 6.13: a guard inside a mapping, so that vm.max_map_count does not limit the number of stacks. Before, a guard
+// is a mapping of its own, and so is the stack above it: with the usual limit some 32,700 have one. Those that follow
+// merge with their neighbours, and cost no mapping.
 constexpr int madv_guard_install = 102;
 
 constexpr std::size_t page = 4096;
@@ -52,6 +55,18 @@ bool stacks_are_executable() {
   return some_need_executable.load(std::memory_order_relaxed);
 }
 
+bool make_guard(void* base, std::size_t size) {
+  return madvise(base, size, madv_guard_install) == 0 || mprotect(base, size, PROT_NONE) == 0;
+}
+
+void say_that_there_is_no_guard() {
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true, std::memory_order_relaxed))
+    base::warn(
+        "so many stacks that the kernel has no mappings left to guard them: overflows of further ones will not be "
+        "noticed; raise vm.max_map_count, or use Linux 6.13 or later");
+}
+
 void* map(std::size_t size, int protection) {
   return mmap(nullptr, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 }
@@ -66,9 +81,11 @@ StackMemory map_stack(std::size_t size) {
   if (base == MAP_FAILED) base = map(size + guard, data);  // or that is not allowed here
   StackMemory memory;
   if (base != MAP_FAILED) {
-    if (madvise(base, guard, madv_guard_install) != 0) mprotect(base, guard, PROT_NONE);
-    char* low = static_cast<char*>(base) + guard;
-    memory = {low, size, guard, VALGRIND_STACK_REGISTER(low, low + size)};
+    const bool guarded = make_guard(base, guard);
+    if (!guarded) say_that_there_is_no_guard();
+    char* low = static_cast<char*>(base) + (guarded ? guard : 0);
+    char* end = static_cast<char*>(base) + guard + size;
+    memory = {low, static_cast<std::size_t>(end - low), guarded ? guard : 0, VALGRIND_STACK_REGISTER(low, end)};
   }
   errno = kept;
   return memory;
@@ -81,7 +98,10 @@ bool make_executable(const StackMemory& memory) {
 void unmap_stack(const StackMemory& memory) {
   const int kept = errno;
   VALGRIND_STACK_DEREGISTER(memory.valgrind_number);
-  munmap(memory.low - memory.guard, memory.size + memory.guard);
+  char* base = memory.low - memory.guard;
+  const std::size_t size = memory.size + memory.guard;
+  // In the midst of others without a guard it would make one mapping more.
+  if (munmap(base, size) != 0) madvise(base, size, MADV_DONTNEED);
   errno = kept;
 }
 

@@ -9,7 +9,7 @@ namespace weft::os {
 struct StackMemory {
   char* low = nullptr;  // lowest usable byte; the guard lies below
   std::size_t size = 0;
-  std::size_t guard = 0;
+  std::size_t guard = 0;  // bytes; 0: there could be none, which is said once (vm.max_map_count, before Linux 6.13)
   unsigned valgrind_number = 0;  // Valgrind has been told of it: else it takes a switch for a stack that has grown
 };
 
