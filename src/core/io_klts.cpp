@@ -7,8 +7,8 @@
 // a KLT is made when there are more of the former. A KLT sleeps on `wakes`, which it has read under the lock.
 //
 // A deadline: the KLT polls the file first. What is ready then may be gone when it comes to it, taken by another; a
-// read or a write is therefore tried without waiting. accept() cannot be: it may come back late where others accept
-// from the same socket.
+// read or a write is therefore tried without waiting (files that know no such thing, terminals say, excepted). accept()
+// cannot be: it may come back late where others accept from the same socket.
 #include <atomic>
 #include <cerrno>
 
@@ -81,9 +81,9 @@ long uninterrupted(Call call) {
     if (const long answer = call(); answer != -EINTR) return answer;
 }
 
-// now() does not wait, later() does.
-template <class Now, class Later>
-void transfer(IoRequest& request, short events, Now now, Later later) {
+// now() does not wait, nor does of_pipe(); later() does.
+template <class Now, class OfPipe, class Later>
+void transfer(IoRequest& request, short events, Now now, OfPipe of_pipe, Later later) {
   if (request.deadline == never) {
     request.result = uninterrupted(later);
     return;
@@ -94,6 +94,7 @@ void transfer(IoRequest& request, short events, Now now, Later later) {
     request.result = ready;
     if (ready <= 0) return;
     request.result = uninterrupted(now);
+    if (os::cannot_tell(request.result)) request.result = uninterrupted(of_pipe);
     if (os::cannot_tell(request.result)) request.result = uninterrupted(later);
   } while (request.result == -EAGAIN && !is_over(request.deadline));
 }
@@ -134,11 +135,13 @@ void make_call(IoRequest& request) {
     case IoKind::read:
       transfer(
           request, POLLIN, [&request] { return os::read_now(request.file, request.address, request.size); },
+          [&request] { return os::read_pipe_now(request.file, request.address, request.size); },
           [&request] { return os::read_file(request.file, request.address, request.size); });
       break;
     case IoKind::write:
       transfer(
           request, POLLOUT, [&request] { return os::write_now(request.file, request.address, request.size); },
+          [&request] { return os::write_pipe_now(request.file, request.address, request.size); },
           [&request] { return os::write_file(request.file, request.address, request.size); });
       break;
     case IoKind::accept:

@@ -19,6 +19,11 @@ long write_now(int file, const void* from, std::size_t size);
 /// The answer of one of these: this file does not know how to do without waiting.
 inline bool cannot_tell(long answer) { return answer == -EOPNOTSUPP || answer == -ENOSYS; }
 
+/// The same where these cannot tell, for a pipe (before Linux 6.5), and so that nobody else who has it sees anything of
+/// that; of others cannot_tell() is true.
+long read_pipe_now(int file, void* to, std::size_t size);
+long write_pipe_now(int file, const void* from, std::size_t size);
+
 /// These wait.
 long read_file(int file, void* to, std::size_t size);
 long write_file(int file, const void* from, std::size_t size);

@@ -10,10 +10,12 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "arch/thread_pointer.h"
 #include "core/runtime.h"
@@ -24,6 +26,7 @@
 #include "os/exported_function.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
+#include "os/io.h"
 #include "os/klt.h"
 #include "os/stack_memory.h"
 #include "os/ticker.h"
@@ -175,6 +178,28 @@ TEST(StackMemory, TooMuchIsRefused) {
   errno = 1234;
   EXPECT_EQ(os::map_stack(std::size_t{1} << 50U).low, nullptr);
   EXPECT_EQ(errno, 1234);
+}
+
+TEST(Io, APipeIsWrittenAndReadWithoutWaiting) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::vector<char> data(1U << 20U, 'x');
+  std::vector<char> back(data.size());
+  const long written = os::write_pipe_now(ends[1], data.data(), data.size());
+  EXPECT_GT(written, 0);
+  EXPECT_LT(written, static_cast<long>(data.size()));
+  EXPECT_EQ(os::write_pipe_now(ends[1], data.data(), data.size()), -EAGAIN);
+  EXPECT_EQ(os::is_nonblocking(ends[1]), 0) << "for others";
+  EXPECT_EQ(os::read_pipe_now(ends[0], back.data(), back.size()), written);
+  EXPECT_EQ(os::read_pipe_now(ends[0], back.data(), back.size()), -EAGAIN);
+  close(ends[0]);
+  EXPECT_EQ(os::write_pipe_now(ends[1], data.data(), 1), -EPIPE);
+  close(ends[1]);
+  int sockets[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  EXPECT_TRUE(os::cannot_tell(os::read_pipe_now(sockets[0], back.data(), 1))) << "no pipe";
+  close(sockets[0]);
+  close(sockets[1]);
 }
 
 bool kernel_guards_inside_mappings() {
