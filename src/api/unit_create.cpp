@@ -1,7 +1,7 @@
 // Creating units: the C API. Attributes are looked at here; what comes of them is the core's.
 //
 // Three ways lead to a unit, and each does what the one before it cannot: with what the last one was asked for with
-// (weft_unit_create itself), with attributes that most ask for (create_simply), and with any (create_slowly).
+// (weft_unit_create itself; child-first: spawn_or_create_simply), with attributes that most ask for (create_simply), and with any (create_slowly).
 #include "api/convert.h"
 #include "api/preempt.h"
 #include "core/create.h"
@@ -82,7 +82,8 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
 // Techniques that any scheduler may start.
 constexpr unsigned bit(weft_technique technique) { return 1U << technique; }
 constexpr unsigned simple_techniques = bit(WEFT_AUTO) | bit(WEFT_STACKLESS) | bit(WEFT_FULL) | bit(WEFT_FULL_L) |
-                                       bit(WEFT_ROC) | bit(WEFT_ROC_L) | bit(WEFT_C_FULL_E) | bit(WEFT_C_ROC_E);
+                                       bit(WEFT_ROC) | bit(WEFT_ROC_L) | bit(WEFT_C_FULL) | bit(WEFT_C_FULL_E) |
+                                       bit(WEFT_C_ROC) | bit(WEFT_C_ROC_E);
 
 // Nothing but technique, pool and size of the stack.
 inline bool asks_for_little(const weft_unit_attr& attr) {
@@ -131,7 +132,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
 }
 
 // A child-first unit starts at once: so want of memory for its stack can be told.
-[[gnu::noinline]] int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
+inline int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
   made.stack = core::take_stack_if_there_is(worker, made.stack_class);
   if (made.stack == nullptr) {
     core::discard_unit(worker, made);
@@ -197,7 +198,10 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
   core::Pool* pool = pool_for(*worker, attr->pool);
   core::Unit* made = worker->units.take_present();
   core::set_up(*made, entry, argument, start, pool);
-  if (core::is_child_first(technique)) return spawn(*worker, *made, unit);
+  if (core::is_child_first(technique)) {
+    worker->usual_child.set(attr, start);
+    return spawn(*worker, *made, unit);
+  }
   if (core::binds_at_creation(technique)) {
     made->stack = core::take_stack_if_there_is(*worker, start.stack_class);
     if (made->stack == nullptr) [[unlikely]] {
@@ -212,6 +216,18 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
   return pool->push_quickly(made) ? WEFT_OK : launch_and_succeed(*worker, *made);
 }
 
+// The same for a child-first unit, with what the last one was asked for with.
+[[gnu::noinline]] int spawn_or_create_simply(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
+                                             weft_unit** unit) {
+  core::Worker* worker = core::this_worker();
+  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual_child.is(attr) ||
+      worker->units.empty()) [[unlikely]]
+    return create_simply(entry, argument, attr, unit);
+  core::Unit* made = worker->units.take_present();
+  core::set_up(*made, entry, argument, worker->usual_child.start(), pool_for(*worker, attr->pool));
+  return spawn(*worker, *made, unit);
+}
+
 }  // namespace
 
 // Every call in it is the last thing, so that no register is saved.
@@ -219,7 +235,7 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
   core::Worker* worker = core::this_worker();
   if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual.is(attr) ||
       worker->units.empty()) [[unlikely]]
-    return create_simply(entry, argument, attr, unit);
+    return spawn_or_create_simply(entry, argument, attr, unit);
   core::Pool* pool = api::pool_of(attr->pool);
   if (pool != nullptr) {
     core::Unit* made = worker->units.take_present();

@@ -86,6 +86,7 @@ struct alignas(base::cache_line) Worker {
   std::uint8_t warm_class = 0;  // Unit::stack_class of those that it was taken for
   UnitCache units;
   Usual usual;
+  Usual usual_child;  // the same of child-first units
   Choices choices;
   Counters counters;
   Appetite appetite;

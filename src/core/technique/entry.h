@@ -69,13 +69,13 @@ inline void end_undeviated_keeping_stack(Worker& worker, Unit& unit) {
 
 inline void end_undeviated(Worker& worker, Unit& unit) {
   worker.current = nullptr;
-  if (unit.stack == nullptr && ends_plainly(unit)) [[likely]] {
-    end_free_standing(worker, unit);
-    return;
-  }
   if (unit.stack != nullptr && !binds_early(unit)) {
     worker.stacks.give(unit.stack);
     unit.stack = nullptr;
+  }
+  if (ends_plainly(unit)) [[likely]] {
+    end_free_standing(worker, unit);
+    return;
   }
   drop_identity(worker, unit);
   tell_end(worker, unit);
