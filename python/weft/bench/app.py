@@ -227,7 +227,10 @@ def _measure_openmp(
     clock = machine.CpuClock()
     complete = run_behind_bar(console, plan, results)
     about["cpu_time_of_others"] = clock.share_of_others()
+    paces = results.settle_paces()
     _print_results(console, plan, results, is_main, tune)
+    if paces.text():
+        console.print(paces.text(), markup=False, highlight=False)
     tell_reservations(console, about, complete)
 
     write_json(json_path, about, rounds, results)

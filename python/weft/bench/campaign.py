@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .catalog import Benchmark, Case
+from .pace import line_ns
 from .results import Measurement, Outcome, Results
 from .runner import run_cases
 from .runtimes import Runtime, Setting
@@ -105,6 +106,7 @@ def run_plan(plan: Plan, results: Results, on_step: Callable[[Step], None]) -> N
         for step in steps_of_round(plan, results, number):
             on_step(step)
             scale = plan.time_scale
+            before = line_ns()
             options = ["--time", f"{step.benchmark.time_ms * scale:g}", "--warm", f"{step.benchmark.warm_ms * scale:g}"]
             measurements = run_cases(
                 step.benchmark.name,
@@ -113,7 +115,9 @@ def run_plan(plan: Plan, results: Results, on_step: Callable[[Step], None]) -> N
                 {**step.runtime.environment(step.setting), **step.benchmark.environment()},
                 step.benchmark.timeout_s,
             )
+            looks = [before, line_ns()]
             for measurement in measurements:
+                measurement.line_ns = looks
                 _judge(measurement, step, references)
             results.add(measurements)
         if number == 0:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from .pace import Paces
+
 
 class Outcome(StrEnum):
     OK = "ok"
@@ -28,6 +30,7 @@ class Measurement:
     setting: str = ""
     round: int = 0
     unit: str = "us"
+    line_ns: list[float] = field(default_factory=list)  # before and after its process (pace.py)
 
     @property
     def median(self) -> float | None:
@@ -87,6 +90,7 @@ class Results:
     def __init__(self) -> None:
         self.measurements: list[Measurement] = []
         self.chosen: dict[tuple[str, str, str], str] = {}  # (benchmark, config, runtime) -> setting
+        self.paces: Paces | None = None  # None: whatever the pace was, it counts
 
     def add(self, measurements: list[Measurement]) -> None:
         self.measurements += measurements
@@ -94,14 +98,25 @@ class Results:
     def of(self, benchmark: str, config: str, runtime: str, setting: str | None = None) -> Cell:
         """Without a setting: the one that was chosen, if the runtime has several."""
         wanted = setting or self.chosen.get((benchmark, config, runtime))
-        return Cell(
-            tuple(
-                m
-                for m in self.measurements
-                if (m.benchmark, m.config, m.runtime) == (benchmark, config, runtime)
-                and (wanted is None or m.setting == wanted)
-            )
-        )
+        found = [
+            m
+            for m in self.measurements
+            if (m.benchmark, m.config, m.runtime) == (benchmark, config, runtime)
+            and (wanted is None or m.setting == wanted)
+        ]
+        return Cell(tuple(self._at_the_pace_that_counts(found)))
+
+    def _at_the_pace_that_counts(self, found: list[Measurement]) -> list[Measurement]:
+        """Failures count at any; all, where there is nothing at that pace."""
+        paces = self.paces
+        if paces is None or not any(m.median is not None and paces.counts(m.line_ns) for m in found):
+            return found
+        return [m for m in found if m.median is None or paces.counts(m.line_ns)]
+
+    def settle_paces(self) -> Paces:
+        """Everything has been measured: from now on cells are of what was measured at one pace."""
+        self.paces = Paces([m.line_ns for m in self.measurements if m.median is not None])
+        return self.paces
 
     def choose_setting(self, benchmark: str, config: str, runtime: str, settings: list[str]) -> str:
         """Keeps the setting with the lowest median so far; an unclear one loses, and one that failed does more so."""
