@@ -139,6 +139,10 @@ foreach(pair ${abi_pairs})
     ENV OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
 endforeach()
 
+abi_program(abi_asks_for_cpus -O2 asks_for_cpus.c)
+target_link_options(abi_asks_for_cpus PRIVATE -rdynamic)
+abi_register(abi.asks_for_cpus 60 COMMAND abi_asks_for_cpus)
+
 abi_program(abi_place_moves -O2 place_moves.c)
 target_link_options(abi_place_moves PRIVATE -rdynamic)
 foreach(policy close spread)
