@@ -1,7 +1,8 @@
 // Creating units: the C API. Attributes are looked at here; what comes of them is the core's.
 //
 // Three ways lead to a unit, and each does what the one before it cannot: with what the last one was asked for with
-// (weft_unit_create itself; child-first: spawn_or_create_simply), with attributes that most ask for (create_simply), and with any (create_slowly).
+// (weft_unit_create itself; a child-first one: spawn_or_create_simply), with attributes that most ask for
+// (create_simply), and with any (create_slowly).
 #include "api/convert.h"
 #include "api/preempt.h"
 #include "core/create.h"

@@ -55,7 +55,7 @@ class Paces:
             return ""
         which = "slow" if self.slow_counts else "quick"
         return (
-            f"This machine passed a cache line between its CPUs in {self.quickest:.0f} to {self.slowest:.0f} ns, there and "
-            f"back, by turns. The tables are of the {self.counted} of {self.all} measurements while it was {which}; a cell "
-            "without any is of what there is."
+            f"This machine passed a cache line between its CPUs in {self.quickest:.0f} to {self.slowest:.0f} ns, "
+            f"there and back, by turns. The tables are of the {self.counted} of {self.all} measurements while it was "
+            f"{which}; a cell without any is of what there is."
         )
