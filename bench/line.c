@@ -1,6 +1,6 @@
 // How long a cache line takes from one CPU to another and back: two kernel threads hand a counter to and fro. Virtual
 // machines are moved between cores that share a cache and cores that do not, and what threads cost that meet changes by
-// a factor of two to four then. So python/weft/bench asks before and after each process that it measures (pace.py).
+// a factor of two to five then. So python/weft/bench asks before and after each process that it measures (pace.py).
 //
 // Prints nanoseconds, the least of many short series: as if nothing else ran. Prints 0 where only one CPU is to be had,
 // or the two threads never ran at the same time.

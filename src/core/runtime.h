@@ -72,8 +72,8 @@ inline Worker& worker_here() {
   return worker != nullptr ? *worker : enter();
 }
 
-/// The number of workers, without starting any. Asks the kernel, and takes some 15 us: once weft has started,
-/// Runtime::workers says the same.
+/// The number of workers, without starting any. Asks the kernel, and takes some 15 us: how many there are
+/// once weft has started says Runtime::workers.
 unsigned configured_workers();
 
 /// Starts one more KLT if fewer run than are wanted. False if none was started.

@@ -1,6 +1,5 @@
-/* How many CPUs there are is asked when the runtime starts, and now and then beside the program: not in the course of a
- * construct, which it would cost more than all the rest (files of /proc and /sys are read). A taskloop once did. Run
- * with WEFT_NUM_WORKERS unset. */
+/* How many CPUs there are is asked when the runtime starts, not in the course of a construct, which it would cost more
+ * than all the rest (files of /proc and /sys are read). A taskloop once did. Run with WEFT_NUM_WORKERS unset. */
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>

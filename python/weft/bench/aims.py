@@ -1,7 +1,8 @@
 """What each row of `weft bench openmp` has to reach on a machine of two CPUs, and whether it did.
 
 Others are all runtimes but weft. A limit is one for weft on the program that gcc has built, and, where clang has built
-it too, for weft on that. A median of zero or less is noise: nothing is judged by it.
+it too, for weft on that. A median of zero or less is noise: nothing is judged by it, nor by a row of which a cell was
+measured at another pace (pace.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -149,7 +150,8 @@ def verdicts(aim: Aim, cells: Cells, row: RowCells) -> dict[str, bool | None]:
     for name in WEFT:
         if name in cells and cells[name].measurements:
             median, limit = aim.measured(cells, name, row), aim.limit(cells, name, row)
-            if limit is None or (median is not None and median <= 0):
+            compared_at_two_paces = any(cell.at_other_pace for cell in cells.values())
+            if limit is None or compared_at_two_paces or (median is not None and median <= 0):
                 found[name] = None
             else:
                 found[name] = median is not None and median <= limit

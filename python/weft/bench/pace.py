@@ -1,7 +1,7 @@
 """How fast the machine passes a cache line between its CPUs at the moment, and which measurements to compare by that.
 
 A virtual machine may be moved, every few seconds, between cores that share a cache and cores that do not. Threads that
-meet cost two to four times as much on the latter, so that medians of a few rounds compare where each runtime happened
+meet cost two to five times as much on the latter, so that medians of a few rounds compare where each runtime happened
 to run. Each process is therefore measured between two looks at the pace; where a run has seen two of them, the tables
 are of the one at which most was measured.
 """
@@ -51,11 +51,14 @@ class Paces:
 
     def text(self) -> str:
         """What to say of it; empty: nothing."""
+        if self.all and not self.slowest:
+            return "How fast this machine passes cache lines between its CPUs could not be told: everything counts."
         if not self.differ:
             return ""
         which = "slow" if self.slow_counts else "quick"
         return (
             f"This machine passed a cache line between its CPUs in {self.quickest:.0f} to {self.slowest:.0f} ns, "
             f"there and back, by turns. The tables are of the {self.counted} of {self.all} measurements while it was "
-            f"{which}; a cell without any is of what there is."
+            f"{which}; a cell with ~ has none of these: it is of what there is, "
+            "and no aim is judged by it."
         )

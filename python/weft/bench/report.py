@@ -34,7 +34,7 @@ def cell_text(cell: Cell, *, show_setting: bool = False, show_spread: bool = Tru
         return "-"
     if cell.median is None:
         return f"[red]{cell.failures[0].outcome.value}[/red]"
-    text = number(cell.median)
+    text = ("~" if cell.at_other_pace else "") + number(cell.median)
     if cell.ideal:
         text += f" [dim]({ratio(cell.median / cell.ideal)})[/dim]"
     if show_spread and cell.spread is not None:

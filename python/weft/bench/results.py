@@ -45,6 +45,7 @@ class Cell:
     """All rounds of one case on one runtime. The median is that of the rounds' medians."""
 
     measurements: tuple[Measurement, ...]
+    at_other_pace: bool = False  # than the cells beside it: it is not to be compared with them (pace.py)
 
     @property
     def medians(self) -> list[float]:
@@ -104,14 +105,15 @@ class Results:
             if (m.benchmark, m.config, m.runtime) == (benchmark, config, runtime)
             and (wanted is None or m.setting == wanted)
         ]
-        return Cell(tuple(self._at_the_pace_that_counts(found)))
+        return self._at_the_pace_that_counts(Cell(tuple(found)))
 
-    def _at_the_pace_that_counts(self, found: list[Measurement]) -> list[Measurement]:
+    def _at_the_pace_that_counts(self, cell: Cell) -> Cell:
         """Failures count at any; all, where there is nothing at that pace."""
         paces = self.paces
-        if paces is None or not any(m.median is not None and paces.counts(m.line_ns) for m in found):
-            return found
-        return [m for m in found if m.median is None or paces.counts(m.line_ns)]
+        if paces is None or cell.median is None:
+            return cell
+        counted = Cell(tuple(m for m in cell.measurements if m.median is None or paces.counts(m.line_ns)))
+        return counted if counted.medians else Cell(cell.measurements, at_other_pace=True)
 
     def settle_paces(self) -> Paces:
         """Everything has been measured: from now on cells are of what was measured at one pace."""

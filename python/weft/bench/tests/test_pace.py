@@ -1,16 +1,15 @@
+from dataclasses import replace
+
+from weft.bench.aims import at_most, verdicts
 from weft.bench.pace import Paces
-from weft.bench.results import Measurement, Outcome, Results
+from weft.bench.report import cell_text
+from weft.bench.results import Measurement, Results
+
+from . import test_results
 
 
 def measurement(us: float | None, *looks: float) -> Measurement:
-    return Measurement(
-        "b",
-        "c",
-        Outcome.CRASH if us is None else Outcome.OK,
-        samples=[] if us is None else [us],
-        runtime="r",
-        line_ns=list(looks),
-    )
+    return replace(test_results.measurement(us), line_ns=list(looks))
 
 
 def results_of(*measurements: Measurement) -> Results:
@@ -45,7 +44,20 @@ def test_where_there_is_nothing_at_that_pace_the_rest_is_shown():
     results.measurements += [measurement(us, 100, 100) for us in (1, 2)]
     results.measurements[0].config = "other"
     results.settle_paces()
-    assert results.of("b", "other", "r").medians == [5]
+    cell = results.of("b", "other", "r")
+    assert cell.medians == [5]
+    assert cell_text(cell) == "~5.00"
+    assert not results.of("b", "c", "r").at_other_pace
+
+
+def test_no_aim_is_judged_by_cells_of_two_paces():
+    results = results_of(measurement(5, 500, 500), *[measurement(us, 100, 100) for us in (1, 2)])
+    results.measurements[0].config = "other"
+    results.settle_paces()
+    own, other = results.of("b", "c", "r"), results.of("b", "other", "r")
+    aim = at_most(3)
+    assert verdicts(aim, {"weft": own}, lambda _: {}) == {"weft": True}
+    assert verdicts(aim, {"weft": own, "libgomp": other}, lambda _: {}) == {"weft": None}
 
 
 def test_failures_count_at_any_pace():
@@ -56,6 +68,6 @@ def test_failures_count_at_any_pace():
 
 def test_a_pace_that_cannot_be_told_is_no_pace():
     results = results_of(measurement(1, 0, 0), measurement(2, 0, 0))
-    assert results.settle_paces().text() == ""
+    assert "could not be told" in results.settle_paces().text()
     assert results.of("b", "c", "r").medians == [1, 2]
     assert Paces([]).text() == ""
