@@ -19,6 +19,7 @@
 // does not wait for anything.
 #include "core/active.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@
 #include "core/own_scheduler.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
+#include "core/scheduler.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/barrier.h"
@@ -43,6 +45,14 @@ constinit Unit always_ready;  // once somebody has been switched off
 constexpr unsigned most_packings = 64;  // that follow; later ones do not
 std::atomic<Packing*> packings[most_packings];
 std::atomic<unsigned> lookers{0};
+
+// By somebody's word; that many stay off when CPUs come.
+std::atomic<unsigned> most_asked_for{most_workers};
+
+unsigned all_by_themselves() {
+  const unsigned workers = runtime.workers;
+  return runtime.config.workers != 0 ? workers : std::min(workers, runtime.cpus.get());
+}
 
 bool is_stopping(const Worker& worker) {
   return is_switched_off(worker) && worker.active.load(std::memory_order_relaxed) &&
@@ -76,7 +86,9 @@ void pack(unsigned active) {
 // The value of the signal: so many workers; 0: all; anything else: none is changed.
 void obey(int value, pid_t asker) {
   const auto wanted = static_cast<unsigned>(value);
-  if (value == 0 || (value > 0 && wanted > runtime.workers))
+  if (value == 0)
+    activate_all_workers();
+  else if (value > 0 && wanted > runtime.workers)
     set_active_workers(runtime.workers);
   else if (value > 0)
     set_active_workers(wanted);
@@ -87,11 +99,7 @@ void obey(int value, pid_t asker) {
   os::answer_control(asker, text, static_cast<std::size_t>(length));
 }
 
-}  // namespace
-
-bool is_switched_off(const Worker& worker) { return worker.until_ready == &always_ready; }
-
-void set_active_workers(unsigned active) {
+void activate(unsigned active) {
   always_ready.state.store(UnitState::ready, std::memory_order_relaxed);
   runtime.active.store(active, std::memory_order_seq_cst);
   do {
@@ -106,6 +114,42 @@ void set_active_workers(unsigned active) {
       let_stop(worker);
   });
   pack(active);
+}
+
+// With places there are as many as places could be attended at the start.
+void become_more(unsigned workers) {
+  if (workers <= runtime.workers || runtime.config.places != 0) return;
+  runtime.sleepers.fetch_add(static_cast<std::int32_t>(workers - runtime.workers), std::memory_order_seq_cst);
+  runtime.workers = workers;
+}
+
+}  // namespace
+
+bool is_switched_off(const Worker& worker) { return worker.until_ready == &always_ready; }
+
+void set_active_workers(unsigned active) {
+  most_asked_for.store(active < runtime.workers ? active : most_workers, std::memory_order_relaxed);
+  activate(active);
+}
+
+void activate_all_workers() {
+  most_asked_for.store(most_workers, std::memory_order_relaxed);
+  activate(all_by_themselves());
+}
+
+void use_cpus(unsigned cpus) {
+  become_more(std::min(cpus, most_workers));
+  const unsigned active =
+      std::min({cpus, runtime.workers.get(), most_asked_for.load(std::memory_order_relaxed)});
+  if (active == runtime.active.load(std::memory_order_relaxed)) return;
+  if (preemption_works()) os::refresh_code_not_to_leave();
+  activate(active);
+  notify();  // there may be work for those that have not been started yet
+}
+
+void forget_active_workers() {
+  most_asked_for.store(most_workers, std::memory_order_relaxed);
+  runtime.active.store(all_by_themselves(), std::memory_order_relaxed);
 }
 
 ActiveWorkers count_active_workers() {

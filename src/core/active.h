@@ -14,6 +14,13 @@ struct Packing;
 /// From now on so many workers run units, from 1 on; the others stop at their next scheduling point. Any KLT, any time,
 /// also the handler of a signal.
 void set_active_workers(unsigned active);
+/// As many as there are by themselves.
+void activate_all_workers();
+/// So many CPUs are there now: as many workers run units, or fewer if that was asked for, and there are as many at
+/// least. Any KLT, no handler; nobody has fixed their number.
+void use_cpus(unsigned cpus);
+/// In the child of a fork: nobody has asked for anything.
+void forget_active_workers();
 
 struct ActiveWorkers {
   unsigned workers;   // that there are, or would be if there were work for them

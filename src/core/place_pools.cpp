@@ -15,7 +15,7 @@ namespace weft::core {
 constinit PlacePools place_pools;
 
 void make_place_pools() {
-  const unsigned count = std::min(runtime.config.places, runtime.workers);
+  const unsigned count = std::min(runtime.config.places, runtime.workers.get());
   if (count == 0) return;
   if (place_pools.pools == nullptr) place_pools.pools = static_cast<Pool**>(std::calloc(count, sizeof(Pool*)));
   if (place_pools.pools == nullptr) base::panic("no memory for %u pools", count);

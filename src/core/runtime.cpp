@@ -1,5 +1,6 @@
 #include "core/runtime.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "base/panic.h"
 #include "core/active.h"
+#include "core/cpus.h"
 #include "core/extras.h"
 #include "core/find.h"
 #include "core/identities.h"
@@ -27,7 +29,6 @@
 #include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/barrier.h"
-#include "os/cpus.h"
 #include "os/distance.h"
 #include "os/fault.h"
 #include "os/futex.h"
@@ -237,7 +238,7 @@ void after_fork_in_child() {
   runtime.epoch.fetch_add(1, std::memory_order_relaxed);
   runtime.slots.store(0, std::memory_order_relaxed);
   runtime.started.store(0, std::memory_order_relaxed);
-  runtime.active.store(runtime.workers, std::memory_order_relaxed);
+  forget_active_workers();
   runtime.searchers.store(0, std::memory_order_relaxed);
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
   runtime.roots.store(0, std::memory_order_relaxed);
@@ -274,11 +275,14 @@ void after_fork_in_child() {
   if (fresh != nullptr && runtime.hooks.forked != nullptr) runtime.hooks.forked(*fresh, *self);
 }
 
+unsigned configured_workers() {
+  return runtime.config.workers != 0 ? runtime.config.workers : std::min(count_cpus(), most_workers);
+}
+
 void start_once() {
   if (runtime.hooks.starts != nullptr) runtime.hooks.starts();
   os::register_membarrier();
-  os::remember_cpus();
-  runtime.cpus = static_cast<unsigned>(os::usable_cpus());
+  remember_cpus();
   runtime.workers = configured_workers();
   runtime.active.store(runtime.workers, std::memory_order_relaxed);
   if (runtime.config.stack_size == 0) runtime.config.stack_size = os::default_stack_size();
@@ -302,10 +306,9 @@ void configure(const Config& config, const Hooks& hooks) {
   runtime.hooks = hooks;
 }
 
-unsigned configured_workers() {
-  if (runtime.config.workers != 0) return runtime.config.workers;
-  const int usable = os::usable_cpus();
-  return static_cast<unsigned>(usable) < most_workers ? static_cast<unsigned>(usable) : most_workers;
+unsigned worker_count() {
+  const unsigned workers = runtime.workers;
+  return workers != 0 ? workers : configured_workers();
 }
 
 Worker* try_enter() {
@@ -345,7 +348,7 @@ bool start_another_klt() {
   if (worker != nullptr) leave_slot(*worker);
   runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
   if (!klt_refused.exchange(true, std::memory_order_relaxed))
-    base::warn("only %u of %u workers could be started: %s", started + 1, runtime.workers, strerror(error));
+    base::warn("only %u of %u workers could be started: %s", started + 1, runtime.workers.get(), strerror(error));
   return false;
 }
 

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/relaxed.h"
 #include "core/worker.h"
 
 namespace weft::core {
 
 struct Config {
-  unsigned workers = 0;                          // 0: CPUs of the affinity mask, cut by the cgroup quota
+  unsigned workers = 0;                          // 0: as many as there are CPUs
+  unsigned cpus = 0;                             // of the process's mask; 0: those of the thread that starts the runtime
   std::size_t stack_size = 0;                    // of units that do not say; 0: the system's default for threads
   const char* stack_setting = "WEFT_STACKSIZE";  // what to tell a user whose unit needs more
   std::uint64_t spin_ns = 2000ULL * 1000;        // how long an idle worker or a waiting unit looks before it sleeps
@@ -38,9 +40,9 @@ struct Runtime {
   Config config;
   std::atomic<std::uint64_t> spin_ns{Config{}.spin_ns};  // Config::spin_ns, until somebody changes it
   Hooks hooks;
-  unsigned cpus = 1;
-  unsigned workers = 1;             // asked for, the root's included
-  std::atomic<unsigned> active{1};  // of them, that run units: all, unless some are switched off (core/active.h)
+  base::Relaxed<unsigned> cpus{1};     // that the process may use (core/cpus.h)
+  base::Relaxed<unsigned> workers{0};  // wanted, the root's included: more, once more CPUs come; 0: not started yet
+  std::atomic<unsigned> active{1};     // of them, that run units: all, unless some are switched off (core/active.h)
   unsigned default_stack_class = 0;
 
   // Idle accounting; the protocol is at the head of scheduler.cpp.
@@ -72,9 +74,8 @@ inline Worker& worker_here() {
   return worker != nullptr ? *worker : enter();
 }
 
-/// The number of workers, without starting any. Asks the kernel, and takes some 15 us: how many there are
-/// once weft has started says Runtime::workers.
-unsigned configured_workers();
+/// The number of workers, without starting any. Before weft has started this asks the kernel, and takes some 15 us.
+unsigned worker_count();
 
 /// Starts one more KLT if fewer run than are wanted. False if none was started.
 bool start_another_klt();

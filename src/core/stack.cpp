@@ -141,7 +141,7 @@ bool StackCache::reload(Shelf& shelf, unsigned size_class) {
 unsigned StackCache::room_now() {
   constexpr unsigned for_all = 1024;
   constexpr unsigned least = 8;
-  const unsigned workers = std::max({1U, runtime.workers, runtime.slots.load(std::memory_order_relaxed)});
+  const unsigned workers = std::max({1U, runtime.workers.get(), runtime.slots.load(std::memory_order_relaxed)});
   return std::clamp(for_all / workers, least, Magazine::most);
 }
 

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/relaxed.h"
+#include "core/cpus.h"
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/klt_switch.h"
@@ -272,6 +273,7 @@ bool program_has_ended() {
 
 void* watch_workers(void*) {
   os::sleep_exactly();
+  begin_to_follow_cpus();
   unsigned idle_looks = 0;
   for (;;) {
     const std::uint64_t next = next_look_ns();
@@ -280,6 +282,7 @@ void* watch_workers(void*) {
     const bool ticks = tick_where_wanted();
     const std::uint64_t now = os::now_ns();
     look(now);
+    follow_cpus(now);
     adapt_slices(now);
     if (program_has_ended()) std::exit(EXIT_SUCCESS);
     idle_looks = ticks || some_awake() ? 0 : idle_looks + 1;

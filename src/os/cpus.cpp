@@ -1,82 +1,20 @@
 #include "os/cpus.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arch/system_call.h"
-#include "os/text_file.h"
 
 namespace weft::os {
-namespace {
 
-// "max 100000" or "150000 100000"; 0 if there is no quota.
-int quota_of(const char* group_folder) {
-  char path[1200];
-  char text[64];
-  snprintf(path, sizeof path, "%s/cpu.max", group_folder);
-  if (read_file(path, text) <= 0) return 0;
-  char* rest = nullptr;
-  const long long quota = strtoll(text, &rest, 10);
-  if (rest == text) return 0;
-  const long long period = strtoll(rest, nullptr, 10);
-  if (quota <= 0 || period <= 0) return 0;
-  return static_cast<int>((quota + period - 1) / period);
-}
-
-bool find_group(char* folder, std::size_t size, std::size_t* root_length) {
-  char text[1024];
-  if (read_file("/proc/self/cgroup", text) <= 0) return false;
-  char* line = strstr(text, "0::/");
-  if (line == nullptr || (line != text && line[-1] != '\n')) return false;
-  line += 3;
-  line[strcspn(line, "\n")] = '\0';
-  const char* mount =
-      access("/sys/fs/cgroup/cgroup.controllers", R_OK) == 0 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified";
-  *root_length = strlen(mount);
-  snprintf(folder, size, "%s%s", mount, line);
-  return true;
-}
-
-}  // namespace
-
+// For more CPUs than a CpuSet has room for, too. Nothing is allocated: the watchdog asks.
 int cpus_in_affinity_mask() {
-  constexpr std::size_t most_cpus = 8192;
-  cpu_set_t* set = CPU_ALLOC(most_cpus);
-  if (set == nullptr) return 1;
-  const std::size_t bytes = CPU_ALLOC_SIZE(most_cpus);
-  CPU_ZERO_S(bytes, set);
-  const int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 1;
-  CPU_FREE(set);
+  unsigned long mask[8192 / (8 * sizeof(unsigned long))] = {};
+  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) != 0) return 1;
+  int count = 0;
+  for (const unsigned long word : mask) count += __builtin_popcountl(word);
   return count > 0 ? count : 1;
-}
-
-int cpus_in_cgroup_quota() {
-  const int kept = errno;
-  char folder[1100];
-  std::size_t root_length = 0;
-  int least = 0;
-  if (find_group(folder, sizeof folder, &root_length)) {
-    for (;;) {
-      const int quota = quota_of(folder);
-      if (quota > 0 && (least == 0 || quota < least)) least = quota;
-      char* slash = strrchr(folder, '/');
-      if (slash == nullptr || static_cast<std::size_t>(slash - folder) < root_length) break;
-      *slash = '\0';
-    }
-  }
-  errno = kept;
-  return least;
-}
-
-int usable_cpus() {
-  const int mask = cpus_in_affinity_mask();
-  const int quota = cpus_in_cgroup_quota();
-  return quota > 0 && quota < mask ? quota : mask;
 }
 
 // The kernel's mask is an array of longs in which CPU n is bit n, as CpuSet is.

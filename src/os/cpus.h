@@ -8,13 +8,6 @@ namespace weft::os {
 /// CPUs in the affinity mask of the calling thread (at least 1).
 int cpus_in_affinity_mask();
 
-/// CPUs' worth of time that the cgroup v2 quota (`cpu.max` of this process's group and of those
-/// above it) allows, rounded up; 0 if there is no quota.
-int cpus_in_cgroup_quota();
-
-/// What the default number of workers is taken from: the mask, cut by the quota.
-int usable_cpus();
-
 /// Those of the calling thread's affinity mask.
 CpuSet own_cpus();
 

@@ -143,6 +143,17 @@ abi_program(abi_asks_for_cpus -O2 asks_for_cpus.c)
 target_link_options(abi_asks_for_cpus PRIVATE -rdynamic)
 abi_register(abi.asks_for_cpus 60 COMMAND abi_asks_for_cpus)
 
+# While a program runs, its CPUs become fewer and more.
+abi_program(abi_follows_cpus -O2 follows_cpus.c)
+foreach(what mask widened own fork quota given)
+  set(env)
+  if(what STREQUAL given)
+    set(env ENV WEFT_NUM_WORKERS=3)
+  endif()
+  abi_register(abi.follows_cpus.${what} 120 COMMAND abi_follows_cpus ${what} ${env})
+  set_tests_properties(abi.follows_cpus.${what} PROPERTIES SKIP_RETURN_CODE 77)
+endforeach()
+
 abi_program(abi_place_moves -O2 place_moves.c)
 target_link_options(abi_place_moves PRIVATE -rdynamic)
 foreach(policy close spread)

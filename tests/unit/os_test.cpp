@@ -22,6 +22,7 @@
 #include "core/stack.h"
 #include "os/barrier.h"
 #include "os/clock.h"
+#include "os/cpu_quota.h"
 #include "os/cpus.h"
 #include "os/exported_function.h"
 #include "os/futex.h"
@@ -77,10 +78,8 @@ TEST(Cpus, FollowTheAffinityMask) {
     if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
   EXPECT_EQ(os::cpus_in_affinity_mask(), 1);
-  EXPECT_EQ(os::usable_cpus(), 1);
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
-  EXPECT_GE(os::usable_cpus(), 1);
-  EXPECT_LE(os::usable_cpus(), os::cpus_in_affinity_mask());
+  EXPECT_EQ(os::cpus_in_affinity_mask(), CPU_COUNT(&before));
 }
 
 // Writes `text` to `path`; false if it cannot be written.
@@ -92,65 +91,89 @@ bool write_file(const std::string& path, const std::string& text) {
   return written;
 }
 
-std::string own_group() {
+// "" is the controller of v2.
+std::string own_group(const std::string& controller) {
   char text[4096];
   const int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
   const ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
   if (file >= 0) close(file);
   if (length <= 0) return "";
   const std::string all(text, static_cast<std::size_t>(length));
-  const std::size_t line = all.find("0::/");
+  std::size_t line = controller.empty() ? all.find("0::/") : all.find(":" + controller + ":/");
   if (line == std::string::npos) return "";
-  return all.substr(line + 3, all.find('\n', line) - line - 3);
+  line = all.find('/', line);
+  return all.substr(line, all.find('\n', line) - line);
 }
 
 enum : int { cannot_mount = 77, quota_base = 10 };
 
+/// What a group is told: its quota (and period of v1), and what the program then sees.
+struct Version {
+  std::string controller;
+  std::string root;
+  void (*limit)(const std::string& folder, const std::string& quota);
+};
+
+void limit_v2(const std::string& folder, const std::string& quota) { write_file(folder + "/cpu.max", quota); }
+void limit_v1(const std::string& folder, const std::string& quota) {
+  const std::size_t space = quota.find(' ');
+  write_file(folder + "/cpu.cfs_quota_us", quota.substr(0, space) + "\n");
+  if (space != std::string::npos) write_file(folder + "/cpu.cfs_period_us", quota.substr(space + 1));
+}
+
+const Version v2{"", "/sys/fs/cgroup", limit_v2};
+const Version v1{"cpu", "/sys/fs/cgroup/cpu", limit_v1};
+
 // In a child with mounts of its own, /sys/fs/cgroup is a folder that this test has written.
-[[noreturn]] void quota_child(const std::string& outer, const std::string& inner) {
+[[noreturn]] void quota_child(const Version& version, const std::string& outer, const std::string& inner) {
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount("none", "/sys/fs/cgroup", "tmpfs", 0, nullptr) != 0)
     _exit(cannot_mount);
-  std::string folder = "/sys/fs/cgroup";
-  write_file(folder + "/cgroup.controllers", "cpu\n");
-  const std::string group = own_group();
-  if (!outer.empty()) write_file(folder + "/cpu.max", outer);
+  const std::string& folder = version.root;
+  mkdir(folder.c_str(), 0755);
+  if (version.controller.empty()) write_file(folder + "/cgroup.controllers", "cpu\n");
+  const std::string group = own_group(version.controller);
+  if (!outer.empty()) version.limit(folder, outer);
   for (std::size_t slash = 0; slash != std::string::npos && group != "/";) {
     slash = group.find('/', slash + 1);
     mkdir((folder + group.substr(0, slash)).c_str(), 0755);
   }
-  if (!inner.empty() && group != "/") write_file(folder + group + "/cpu.max", inner);
+  if (!inner.empty() && group != "/") version.limit(folder + group, inner);
   errno = 1234;
   const int quota = os::cpus_in_cgroup_quota();
   _exit(errno == 1234 ? quota_base + quota : 1);
 }
 
-int quota_with(const std::string& outer, const std::string& inner) {
+int quota_with(const Version& version, const std::string& outer, const std::string& inner) {
   const pid_t child = fork();
-  if (child == 0) quota_child(outer, inner);
+  if (child == 0) quota_child(version, outer, inner);
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(Cpus, CutByTheCgroupQuota) {
+void check_quotas(const Version& version) {
   if (thread_sanitizer) GTEST_SKIP() << "forks";
-  if (own_group().empty()) GTEST_SKIP() << "no cgroup v2";
-  if (quota_with("", "") == cannot_mount) GTEST_SKIP() << "may not mount";
-  EXPECT_EQ(quota_with("", ""), quota_base + 0);
-  EXPECT_EQ(quota_with("max 100000\n", ""), quota_base + 0);
-  EXPECT_EQ(quota_with("100000 100000\n", ""), quota_base + 1);
-  EXPECT_EQ(quota_with("150000 100000\n", ""), quota_base + 2) << "rounded up";
-  EXPECT_EQ(quota_with("1000 100000\n", ""), quota_base + 1);
-  EXPECT_EQ(quota_with("rubbish\n", ""), quota_base + 0);
-  EXPECT_EQ(quota_with("100000\n", ""), quota_base + 0) << "no period";
-  EXPECT_EQ(quota_with("-5 100000\n", ""), quota_base + 0);
-  EXPECT_EQ(quota_with("300000 0\n", ""), quota_base + 0);
-  if (own_group() == "/") return;
-  EXPECT_EQ(quota_with("", "300000 100000\n"), quota_base + 3);
-  EXPECT_EQ(quota_with("200000 100000\n", "300000 100000\n"), quota_base + 2) << "the least of the path";
-  EXPECT_EQ(quota_with("300000 100000\n", "max 100000\n"), quota_base + 3);
+  if (own_group(version.controller).empty()) GTEST_SKIP() << "no such cgroup";
+  if (quota_with(version, "", "") == cannot_mount) GTEST_SKIP() << "may not mount";
+  EXPECT_EQ(quota_with(version, "", ""), quota_base + 0);
+  EXPECT_EQ(quota_with(version, "max 100000\n", ""), quota_base + 0);
+  EXPECT_EQ(quota_with(version, "-1 100000\n", ""), quota_base + 0);
+  EXPECT_EQ(quota_with(version, "100000 100000\n", ""), quota_base + 1);
+  EXPECT_EQ(quota_with(version, "150000 100000\n", ""), quota_base + 2) << "rounded up";
+  EXPECT_EQ(quota_with(version, "1000 100000\n", ""), quota_base + 1);
+  EXPECT_EQ(quota_with(version, "rubbish\n", ""), quota_base + 0);
+  EXPECT_EQ(quota_with(version, "100000\n", ""), quota_base + 0) << "no period";
+  EXPECT_EQ(quota_with(version, "-5 100000\n", ""), quota_base + 0);
+  EXPECT_EQ(quota_with(version, "300000 0\n", ""), quota_base + 0);
+  if (own_group(version.controller) == "/") return;
+  EXPECT_EQ(quota_with(version, "", "300000 100000\n"), quota_base + 3);
+  EXPECT_EQ(quota_with(version, "200000 100000\n", "300000 100000\n"), quota_base + 2) << "the least of the path";
+  EXPECT_EQ(quota_with(version, "300000 100000\n", "max 100000\n"), quota_base + 3);
 }
+
+TEST(Cpus, CutByTheCgroupQuota) { check_quotas(v2); }
+TEST(Cpus, CutByTheQuotaOfVersion1) { check_quotas(v1); }
 
 TEST(StackMemory, IsUsableWithAGuardBelow) {
   for (const std::size_t size : {std::size_t{16} << 10U, std::size_t{1} << 20U}) {

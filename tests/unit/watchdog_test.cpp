@@ -47,7 +47,7 @@ class Watchdog : public CoreTest {
 };
 
 TEST_F(Watchdog, SpinningUnitsGiveWay) {
-  const int count = static_cast<int>(std::min(core::runtime.workers, 8U)) + 5;
+  const int count = static_cast<int>(std::min(core::runtime.workers.get(), 8U)) + 5;
   for (int round = 1; round <= 5; ++round) {
     Jobs jobs(round % 2 == 0 ? core::Technique::full_l : core::Technique::roc_l);
     for (int number = 0; number < count; ++number)
@@ -61,7 +61,7 @@ TEST_F(Watchdog, SpinningUnitsGiveWay) {
 
 // The unit is left between any two instructions: its registers come back, and so do errno and __thread.
 TEST_F(Watchdog, NothingIsLostWhereItIsInterrupted) {
-  const int count = static_cast<int>(std::min(core::runtime.workers, 8U)) + 3;
+  const int count = static_cast<int>(std::min(core::runtime.workers.get(), 8U)) + 3;
   std::atomic<int> wrong{0};
   static thread_local int variable;
   for (int round = 1; round <= 5; ++round) {
@@ -87,7 +87,7 @@ TEST_F(Watchdog, SignalMasksStayWithTheirKlts) {
   ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &set, nullptr), 0);
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   const int root = klt();
-  const int count = static_cast<int>(std::min(core::runtime.workers, 8U)) + 5;
+  const int count = static_cast<int>(std::min(core::runtime.workers.get(), 8U)) + 5;
   std::atomic<int> wrong{0};
   for (int round = 1; round <= 10; ++round) {
     Jobs jobs;
@@ -120,7 +120,7 @@ TEST_F(Watchdog, SignalMasksStayWithTheirKlts) {
 
 // A KLT that sleeps in the kernel is stood in for.
 TEST_F(Watchdog, BlockedUnitsAreStoodInFor) {
-  const unsigned count = std::min(core::runtime.workers, 8U) + 2;
+  const unsigned count = std::min(core::runtime.workers.get(), 8U) + 2;
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   Jobs jobs;
@@ -146,7 +146,7 @@ TEST_F(Watchdog, BlockedUnitsAreStoodInFor) {
 TEST_F(Watchdog, ARootThatHoldsALockIsNotBuiltOver) {
   for (int round = 1; round <= 3; ++round) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    const int workers = static_cast<int>(std::min(core::runtime.workers, 8U));
+    const int workers = static_cast<int>(std::min(core::runtime.workers.get(), 8U));
     std::atomic<int> had_it{0};
     Jobs jobs;
     pthread_mutex_lock(&mutex);

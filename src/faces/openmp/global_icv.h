@@ -14,7 +14,6 @@ struct GlobalIcv {
   std::atomic<int> max_teams{0};           // nteams-var; 0: no limit
   std::atomic<int> teams_thread_limit{0};  // teams-thread-limit-var; 0: no limit
   TargetOffload target_offload = TargetOffload::default_;
-  int cpu_quota = 0;  // of the process's cgroup, in CPUs; 0: none
   bool display_affinity = false;
 };
 

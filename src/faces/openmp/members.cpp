@@ -207,7 +207,7 @@ void take_members(core::Worker& worker, Team& team, bool all) {
       most = 1;
       continue;
     }
-    const unsigned fair = team.share.left() / (2 * core::runtime.workers) + 1;
+    const unsigned fair = team.share.left() / (2 * core::runtime.active.load(std::memory_order_relaxed)) + 1;
     most = most * 2 < fair ? most * 2 : fair;
   }
 }

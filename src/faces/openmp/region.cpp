@@ -176,7 +176,11 @@ unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
   }
   if (icv.dynamic) {
     core::worker_here();  // starts the runtime, which knows the number of workers
-    if (size > core::runtime.workers) size = core::runtime.workers;
+    const unsigned active = core::runtime.active.load(std::memory_order_relaxed);
+    if (size > active) {
+      core::watch();  // sees when CPUs come: a team of one would not
+      size = active;
+    }
     if (useful != 0 && size > useful) size = useful;
   }
   if (icv.thread_limit != no_thread_limit && size > 1) size = 1 + acquire_threads(member, size - 1, icv.thread_limit);

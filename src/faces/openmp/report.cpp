@@ -57,7 +57,7 @@ void print_report() {
   Report report(nothing_ran ? ": no parallel region, no task" : "");
   if (nothing_ran) return;
   const core::Counters units = core::sum_counters();
-  report.add("workers", core::configured_workers());
+  report.add("workers", core::worker_count());
   report.add("workers_started", core::runtime.started.load(std::memory_order_relaxed));
   for (unsigned level = 1; level < counted_levels; ++level) {
     if (level > 2 && regions.regions[level] == 0) continue;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ctime>
 
+#include "core/cpus.h"
 #include "core/scheduler.h"
 #include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/allocator.h"
@@ -19,6 +20,7 @@
 #include "faces/openmp/settings.h"
 #include "faces/openmp/target.h"
 #include "faces/openmp/team.h"
+#include "os/cpu_quota.h"
 #include "os/cpus.h"
 
 namespace weft::openmp::routines {
@@ -136,10 +138,11 @@ inline int in_explicit_task() { return this_member().task->explicit_; }
 
 inline int pause_resource_all(int kind) { return pause_host(kind) ? 0 : -1; }
 inline int pause_resource(int kind, int device) { return is_host_device(device) ? pause_resource_all(kind) : -1; }
-/// CPUs of the mask as it is now, cut by the quota: with more threads than that, some would wait.
+/// CPUs of the mask as it is now, cut by the quota as it was half a second ago at most: with more threads than that,
+/// some would wait.
 inline int get_num_procs() {
   const int cpus = places.in_use() ? places.usable_cpus : os::cpus_in_affinity_mask();
-  return global_icv.cpu_quota != 0 && global_icv.cpu_quota < cpus ? global_icv.cpu_quota : cpus;
+  return os::cut_by_quota(cpus, core::recent_cpu_quota());
 }
 inline int get_num_devices() { return device_count; }
 inline int get_device_num() { return host_device; }

@@ -21,7 +21,6 @@
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/routines.h"
-#include "os/cpus.h"
 
 namespace weft::openmp {
 
@@ -403,7 +402,7 @@ void show_verbose() {
   show_text("GOMP_CPU_AFFINITY", "");
   show_number("GOMP_STACKSIZE", settings.stack_size);
   show_number("GOMP_SPINCOUNT", settings.spin_ns == UINT64_MAX ? UINT64_MAX : settings.spin_ns / spin_turn_ns);
-  show_number("WEFT_NUM_WORKERS", settings.workers != 0 ? settings.workers : static_cast<unsigned>(os::usable_cpus()));
+  show_number("WEFT_NUM_WORKERS", settings.workers != 0 ? settings.workers : core::worker_count());
   show_number("WEFT_STACKSIZE", settings.stack_size);
   show_boolean("WEFT_REPORT", settings.report);
   show_boolean("WEFT_IDENTITY", settings.identities);
@@ -417,7 +416,6 @@ void show_verbose() {
 void read_settings() {
   read_kmp_affinity();
   read_hardware_subset();
-  global_icv.cpu_quota = os::cpus_in_cgroup_quota();
   settings.icv.nthreads = routines::get_num_procs();
   settings.icv.chunk = 1;
   snprintf(default_threads, sizeof default_threads, "%d", settings.icv.nthreads);

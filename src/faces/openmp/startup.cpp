@@ -15,7 +15,6 @@
 #include "faces/openmp/settings.h"
 #include "faces/openmp/team.h"
 #include "faces/openmp/threadprivate.h"
-#include "os/cpus.h"
 
 namespace weft::openmp {
 namespace {
@@ -34,8 +33,8 @@ void start() {
   note_initial_thread();
   core::Config config;
   config.workers = settings.workers;
-  // As many as without places: the thread that starts the runtime may be bound by then.
-  if (places.in_use() && config.workers == 0) config.workers = static_cast<unsigned>(os::usable_cpus());
+  // As without places: the thread that starts the runtime may be bound by then.
+  if (places.in_use()) config.cpus = static_cast<unsigned>(places.usable_cpus);
   config.places = places.count;
   config.first_place = places.initial;
   config.stack_size = settings.stack_size;

@@ -1,0 +1,30 @@
+// How many CPUs the process has, looked at again while it runs: its affinity mask and the quota of its cgroup may
+// change. The number of active workers follows (core/active.h), unless the user has said how many there are to be.
+//
+// Who looks. The watchdog, twice a second while units run: no construct and no unit pays for it, and what sleeps sleeps
+// on. The mask is that of the watchdog's own KLT, which nobody binds. A mask belongs to a thread, and one that the
+// program has bound, or a member, says nothing of the others; what changes the masks of all of them (`taskset -a -p`, a
+// cpuset of the cgroup's) changes this one. Where there are places (OMP_PLACES) members are bound to the CPUs that there
+// were at the start, and only the quota is followed.
+//
+// Rejected: to read the mask of the main thread, as `taskset -p` without -a changes it: a program that binds its
+// threads one to each CPU, the main thread among them, would come down to one worker.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::core {
+
+/// Those that the process may use now: of the calling thread's mask, cut by the quota.
+unsigned count_cpus();
+/// By the thread that starts the runtime.
+void remember_cpus();
+
+/// By the watchdog: when its KLT begins, and now and then.
+void begin_to_follow_cpus();
+void follow_cpus(std::uint64_t now);
+
+/// The cgroup's quota in CPUs, half a second old at most; 0: none. From any thread.
+int recent_cpu_quota();
+
+}  // namespace weft::core

@@ -1,0 +1,143 @@
+// The number of workers follows that of the CPUs (core/cpus.h, core/active.h). Workers stay as many as there once were,
+// so this is a program of its own.
+#include <algorithm>
+#include <thread>
+
+#include "core/active.h"
+#include "core/runtime.h"
+#include "support.h"
+
+namespace weft::test {
+namespace {
+
+constexpr unsigned most = 80;
+
+class Cpus : public CoreTest {
+ protected:
+  void SetUp() override {
+    core::worker_here();
+    core::use_cpus(core::runtime.workers);
+  }
+  void TearDown() override {
+    core::set_active_workers(core::runtime.workers);
+    CoreTest::TearDown();
+  }
+};
+
+unsigned active() { return core::runtime.active.load(); }
+
+/// Each waits, without giving up its worker, until all are there: as many workers as units are needed.
+void meet(unsigned count) {
+  std::atomic<unsigned> there{0};
+  Jobs jobs;
+  for (unsigned number = 0; number < count; ++number)
+    jobs.start([&] {
+      ++there;
+      EXPECT_TRUE(eventually([&] { return there >= count; }, std::chrono::seconds(60)));
+    });
+  jobs.join();
+}
+
+unsigned workers_awake() {
+  unsigned awake = 0;
+  for (unsigned slot = 0; slot < core::runtime.slots.load(); ++slot)
+    if (const core::Worker* worker = core::runtime.worker_at[slot].load(); worker != nullptr)
+      awake += worker->rank.load() != 0 && worker->parked.load() == core::Parked::awake ? 1 : 0;
+  return awake;
+}
+
+TEST_F(Cpus, MoreThanAtTheStart) {
+  const unsigned before = core::runtime.workers;
+  if (before > most / 2) GTEST_SKIP() << "as many threads again";
+  for (unsigned more : {before + 1, before + 3}) {
+    core::use_cpus(more);
+    EXPECT_EQ(core::runtime.workers.get(), more);
+    EXPECT_EQ(active(), more);
+    EXPECT_EQ(core::worker_count(), more);
+    meet(more);
+  }
+}
+
+TEST_F(Cpus, FewerAndBack) {
+  const unsigned workers = core::runtime.workers;
+  meet(workers);  // all have started
+  for (const unsigned cpus : {1U, workers / 2 + 1, workers, 1U, workers}) {
+    core::use_cpus(cpus);
+    EXPECT_EQ(active(), cpus);
+    EXPECT_EQ(core::runtime.workers.get(), workers);
+    EXPECT_TRUE(eventually([&] { return workers_awake() < cpus; })) << cpus;
+    Jobs jobs;
+    std::atomic<unsigned> ran{0};
+    for (int number = 0; number < 200; ++number)
+      jobs.start([&] {
+        core::yield();
+        ++ran;
+      });
+    jobs.join();
+    EXPECT_EQ(ran, 200U);
+  }
+  meet(workers);
+}
+
+TEST_F(Cpus, WhatSomebodyHasAskedForStays) {
+  const unsigned workers = core::runtime.workers;
+  if (workers < 2) GTEST_SKIP() << "one worker cannot be fewer";
+  core::set_active_workers(workers - 1);
+  core::use_cpus(workers);
+  EXPECT_EQ(active(), workers - 1) << "CPUs came";
+  core::use_cpus(1);
+  EXPECT_EQ(active(), 1U) << "and went";
+  core::use_cpus(workers);
+  EXPECT_EQ(active(), workers - 1);
+  core::use_cpus(1);
+  core::set_active_workers(workers - 1);
+  EXPECT_EQ(active(), workers - 1) << "more than there are CPUs, if somebody says so";
+  core::use_cpus(1);
+  core::activate_all_workers();
+  EXPECT_EQ(active(), workers) << "WEFT_NUM_WORKERS says how many that are";
+  core::use_cpus(workers);
+  EXPECT_EQ(active(), workers);
+}
+
+TEST_F(Cpus, NoMoreThanThereCanBe) {
+  if (!eventually([] { return in_child([] {
+                                core::worker_here();
+                                core::use_cpus(100000);
+                                return core::runtime.workers == core::most_workers && active() == core::most_workers;
+                              }) == 0; }))
+    FAIL();
+}
+
+// Trees of units, which wait for each other, while CPUs come and go.
+void count_tree(std::atomic<unsigned>& leaves, unsigned depth) {
+  if (depth == 0) {
+    ++leaves;
+    return;
+  }
+  Jobs jobs;
+  for (int child = 0; child < 2; ++child) jobs.start([&leaves, depth] { count_tree(leaves, depth - 1); });
+  core::yield();
+  jobs.join();
+}
+
+TEST_F(Cpus, ComeAndGoAtAnyTime) {
+  std::atomic<bool> over{false};
+  std::thread changer([&over] {
+    unsigned cpus = 1;
+    while (!over) {
+      core::use_cpus(cpus = cpus * 7 % 11 % most + 1);
+      nap(std::chrono::microseconds(100));
+    }
+  });
+  const TimeLimit limit;
+  for (unsigned round = 0; round < scaled(100) && !limit.is_over(); ++round) {
+    std::atomic<unsigned> leaves{0};
+    count_tree(leaves, 8);
+    EXPECT_EQ(leaves, 256U);
+  }
+  over = true;
+  changer.join();
+}
+
+}  // namespace
+}  // namespace weft::test
