@@ -63,7 +63,8 @@ typedef struct weft_worker weft_worker;
 
 /* Starts weft, and makes the caller a root; counted: each weft_init() wants its weft_finalize(). Workers
  * start when there is work for them: WEFT_NUM_WORKERS of them, the caller's included (default: the CPUs of
- * the affinity mask, cut by the cgroup's quota); as many as can be had. MEMORY. */
+ * the affinity mask, cut by the cgroup's quota, of which docs/workers.md says when they are counted again); as many as
+ * can be had. MEMORY. */
 WEFT_API int weft_init(void);
 
 /* Ends what the matching weft_init() began. With the last one, units that nobody joined may be left behind;
@@ -354,7 +355,8 @@ WEFT_API int weft_worker_join(weft_worker* worker);
 WEFT_API weft_worker* weft_worker_self(void);
 /* Its number, from 0; of NULL UINT_MAX. */
 WEFT_API unsigned weft_worker_index(const weft_worker* worker);
-/* How many workers weft runs units on by itself (WEFT_NUM_WORKERS). */
+/* How many workers weft runs units on by itself (WEFT_NUM_WORKERS); more, once there are more CPUs. Before weft has
+ * started the kernel is asked, which takes some 15 us. */
 WEFT_API unsigned weft_worker_count(void);
 /* From now on so many of them run units, from 1 to weft_worker_count(): the others stop at their next scheduling point,
  * leave what they have to those that go on, and use no CPU; units that are interrupted when they seem stuck

@@ -20,22 +20,26 @@ MADV_GUARD_INSTALL = 102
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def cgroup_folders() -> list[Path]:
-    """The cgroup (version 2) of this process and those above it; empty where there is none."""
+def cgroup_folders(controller: str = "") -> list[Path]:
+    """The cgroup of this process and those above it, of version 2 or of a controller of version 1; empty where there
+    is none. In a container some may be missing."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
         return []
-    own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), None)
+    groups = (line.split(":", 2) for line in lines)
+    own = next((group[2].lstrip("/") for group in groups if controller in group[1].split(",")), None)
     if own is None:
         return []
-    folder = CGROUPS / own
-    return [parent for parent in (folder, *folder.parents) if parent.is_relative_to(CGROUPS)]
+    unified = CGROUPS if (CGROUPS / "cgroup.controllers").exists() else CGROUPS / "unified"
+    root = CGROUPS / controller if controller else unified
+    folder = root / own
+    return [parent for parent in (folder, *folder.parents) if parent.is_relative_to(root)]
 
 
-def cgroup_values(name: str) -> list[list[str]]:
+def cgroup_values(name: str, controller: str = "") -> list[list[str]]:
     values: list[list[str]] = []
-    for folder in cgroup_folders():
+    for folder in cgroup_folders(controller):
         try:
             values.append((folder / name).read_text().split())
         except OSError:
@@ -45,8 +49,10 @@ def cgroup_values(name: str) -> list[list[str]]:
 
 def cpu_quota() -> float | None:
     """CPUs' worth of time that the tightest cgroup allows; None for no limit."""
-    limits = [int(value[0]) / int(value[1]) for value in cgroup_values("cpu.max") if value[0] != "max"]
-    return min(limits, default=None)
+    limits = [(int(value[0]), int(value[1])) for value in cgroup_values("cpu.max") if value[0] != "max"]
+    quotas, periods = (cgroup_values(f"cpu.cfs_{name}_us", "cpu") for name in ("quota", "period"))
+    limits += [(int(quota[0]), int(period[0])) for quota, period in zip(quotas, periods, strict=True)]
+    return min((quota / period for quota, period in limits if quota > 0 and period > 0), default=None)
 
 
 def default_workers() -> int:
@@ -57,7 +63,8 @@ def default_workers() -> int:
 
 
 def pids_limit() -> int | None:
-    limits = [int(value[0]) for value in cgroup_values("pids.max") if value[0] != "max"]
+    values = cgroup_values("pids.max") + cgroup_values("pids.max", "pids")
+    limits = [int(value[0]) for value in values if value[0] != "max"]
     return min(limits, default=None)
 
 

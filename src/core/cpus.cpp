@@ -51,10 +51,14 @@ void remember_cpus() {
   runtime.cpus = count_cpus();
 }
 
-// A watchdog that is started late, or in a forked child, may have the mask of a thread that the program has bound.
-void begin_to_follow_cpus() {
-  if (mask.count() != 0 && os::own_cpus() != mask) os::bind_this_klt(mask);
+bool caller_is_bound() {
+  const os::CpuSet own = os::own_cpus();
+  os::CpuSet both = own;
+  both.add(mask);
+  return own != mask && both == mask;
 }
+
+void begin_to_follow_cpus() { os::bind_this_klt(mask); }
 
 void follow_cpus(std::uint64_t now) {
   if (now - looked_at < between_looks_ns) return;

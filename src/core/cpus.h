@@ -20,7 +20,9 @@ unsigned count_cpus();
 /// By the thread that starts the runtime.
 void remember_cpus();
 
-/// By the watchdog: when its KLT begins, and now and then.
+/// Whether the caller may use only some of the CPUs that were last seen: a KLT that it starts begins with its mask.
+bool caller_is_bound();
+/// By the watchdog: when its KLT begins, if a bound one has started it; and now and then.
 void begin_to_follow_cpus();
 void follow_cpus(std::uint64_t now);
 

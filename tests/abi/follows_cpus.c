@@ -133,6 +133,14 @@ int main(int count, char** arguments) {
     sched_setaffinity(0, sizeof one, &one);
     stays(cpus);
     CHECK_EQ(omp_get_num_procs(), 1);
+    const pid_t child = fork(); /* what weft starts there begins with that mask */
+    if (child == 0) {
+      stays(cpus);
+      return check_finish();
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
   } else if (strcmp(what, "fork") == 0) {
     set_masks(&one);
     becomes(1);

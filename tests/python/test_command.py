@@ -67,7 +67,16 @@ def test_tightest_cgroup_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "outer" / "cpu.max").write_text("150000 100000\n")
     (inner / "cpu.max").write_text("max 100000\n")
     (inner / "pids.max").write_text("77\n")
-    monkeypatch.setattr(machine, "cgroup_folders", lambda: [inner, inner.parent, tmp_path])
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "cpu.cfs_quota_us").write_text("-1\n")
+    (old / "cpu.cfs_period_us").write_text("100000\n")
+    folders = {"": [inner, inner.parent, tmp_path], "cpu": [old]}
+    monkeypatch.setattr(machine, "cgroup_folders", lambda controller="": folders.get(controller, []))
+    assert machine.cpu_quota() == 1.5
+    (old / "cpu.cfs_quota_us").write_text("75000\n")
+    assert machine.cpu_quota() == 0.75
+    (old / "cpu.cfs_quota_us").write_text("200000\n")
     assert machine.cpu_quota() == 1.5
     monkeypatch.setattr(machine, "affinity", lambda: list(range(8)))
     assert machine.default_workers() == 2
