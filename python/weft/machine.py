@@ -55,6 +55,12 @@ def cpu_quota() -> float | None:
     return min((quota / period for quota, period in limits if quota > 0 and period > 0), default=None)
 
 
+def may_make_cgroup() -> bool:
+    """Whether this process may make a cgroup with a CPU quota, below its own."""
+    own = [*cgroup_folders("cpu")[:1], *cgroup_folders()[:1]]
+    return any(os.access(folder, os.W_OK) for folder in own)
+
+
 def default_workers() -> int:
     """As the runtime reckons: the CPUs of the affinity mask, cut by the quota, rounded up."""
     quota = cpu_quota()

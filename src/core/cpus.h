@@ -4,8 +4,8 @@
 // Who looks. The watchdog, twice a second while units run: no construct and no unit pays for it, and what sleeps sleeps
 // on. The mask is that of the watchdog's own KLT, which nobody binds. A mask belongs to a thread, and one that the
 // program has bound, or a member, says nothing of the others; what changes the masks of all of them (`taskset -a -p`, a
-// cpuset of the cgroup's) changes this one. Where there are places (OMP_PLACES) members are bound to the CPUs that there
-// were at the start, and only the quota is followed.
+// cpuset of the cgroup's) changes this one. Where there are places, units are bound to the CPUs that there were at the
+// start, and only the quota is followed.
 //
 // Rejected: to read the mask of the main thread, as `taskset -p` without -a changes it: a program that binds its
 // threads one to each CPU, the main thread among them, would come down to one worker.

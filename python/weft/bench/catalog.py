@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import mkl, places
+from ..machine import may_make_cgroup
 from .runtimes import Runtime, Setting
 
 
@@ -39,6 +40,7 @@ class Benchmark:
     has_clang: bool = False  # its program is built by clang too, where that is installed
     crowded: bool = True  # more threads than CPUs
     uses_mkl: bool = False
+    makes_cgroup: bool = False
 
     def command(self, clang: bool = False) -> list[str]:
         if self.program.endswith(".py"):
@@ -65,6 +67,8 @@ class Benchmark:
         missing = [module for module in self.needs if importlib.util.find_spec(module) is None]
         if missing:
             return f"{self.name}: Python module {', '.join(missing)} is not installed"
+        if self.makes_cgroup and not may_make_cgroup():
+            return f"{self.name}: no cgroup can be made here (that takes root, or a group that is delegated to the user)"
         return mkl.why_not() if self.uses_mkl else None
 
 
@@ -226,6 +230,20 @@ CATALOG: tuple[Benchmark, ...] = (
         _neighbours(),
         timeout_s=120,
         in_main=False,
+    ),
+    Benchmark(
+        "quota",
+        "In a cgroup with a CPU quota, as containers have it: 500 regions of 10 loops, 0.2 ms of work each",
+        "quota",
+        tuple(
+            Case(f"cpus={cpus:g},members={members}", f"{cpus:g} CPUs, {members} members", quick=(cpus, members) == (1, 8))
+            for cpus, members in ((0.5, 2), (0.5, 8), (1, 1), (1, 2), (1, 4), (1, 8), (1.5, 2), (1.5, 8))
+        ),
+        time_ms=1500,
+        warm_ms=600,  # until the kernel has stopped the group a few times
+        timeout_s=60,
+        in_main=False,
+        makes_cgroup=True,
     ),
     Benchmark(
         "idle",
