@@ -1,5 +1,6 @@
-// OpenMP in a cgroup that allows less than the machine's CPUs, as containers have it: the kernel lets `cpus` CPUs' worth
-// of time be used in each 100 ms, and then stops the whole group. Who spins spends what others could compute with.
+// OpenMP in a cgroup that allows less than the machine's CPUs, as containers have it: the kernel lets `cpus` CPUs'
+// worth of time be used in each 100 ms, and then stops the whole group. Who spins spends what others could compute
+// with.
 //
 //   cpus=C,members=N     a region of N members, in which LOOPS loops of `region` cycles in all follow each other
 //

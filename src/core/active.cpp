@@ -139,8 +139,7 @@ void activate_all_workers() {
 
 void use_cpus(unsigned cpus) {
   become_more(std::min(cpus, most_workers));
-  const unsigned active =
-      std::min({cpus, runtime.workers.get(), most_asked_for.load(std::memory_order_relaxed)});
+  const unsigned active = std::min({cpus, runtime.workers.get(), most_asked_for.load(std::memory_order_relaxed)});
   if (active == runtime.active.load(std::memory_order_relaxed)) return;
   if (preemption_works()) os::refresh_code_not_to_leave();
   activate(active);

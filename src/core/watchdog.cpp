@@ -111,7 +111,7 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
 }
 
 // A signal that is under way for so long does not arrive: the program has blocked all there are, in that thread.
-constexpr std::uint64_t most_under_way_ns = 20 * 1000 * 1000;
+constexpr std::uint64_t most_under_way_ns = 20ULL * 1000 * 1000;
 
 bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t now) {
   before.changes_over = true;

@@ -100,11 +100,13 @@ TEST_F(Cpus, WhatSomebodyHasAskedForStays) {
 }
 
 TEST_F(Cpus, NoMoreThanThereCanBe) {
-  if (!eventually([] { return in_child([] {
-                                core::worker_here();
-                                core::use_cpus(100000);
-                                return core::runtime.workers == core::most_workers && active() == core::most_workers;
-                              }) == 0; }))
+  if (!eventually([] {
+        return in_child([] {
+                 core::worker_here();
+                 core::use_cpus(100000);
+                 return core::runtime.workers == core::most_workers && active() == core::most_workers;
+               }) == 0;
+      }))
     FAIL();
 }
 

@@ -5,8 +5,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from weft.machine import may_make_cgroup
+
 from . import mkl, places
-from ..machine import may_make_cgroup
 from .runtimes import Runtime, Setting
 
 
@@ -68,7 +69,9 @@ class Benchmark:
         if missing:
             return f"{self.name}: Python module {', '.join(missing)} is not installed"
         if self.makes_cgroup and not may_make_cgroup():
-            return f"{self.name}: no cgroup can be made here (that takes root, or a group that is delegated to the user)"
+            return (
+                f"{self.name}: no cgroup can be made here (that takes root, or a group that is delegated to the user)"
+            )
         return mkl.why_not() if self.uses_mkl else None
 
 
@@ -128,6 +131,18 @@ def _neighbours() -> tuple[Case, ...]:
         return Case(config, label, quick=(processes, members, serial) == (2, 4, 0))
 
     return tuple(case(*of) for of in NEIGHBOURS)
+
+
+def _quota() -> tuple[Case, ...]:
+    kinds = ((0.5, 2), (0.5, 8), (1, 1), (1, 2), (1, 4), (1, 8), (1.5, 2), (1.5, 8))
+    return tuple(
+        Case(
+            f"cpus={cpus:g},members={members}",
+            f"{cpus:g} CPU{'' if cpus == 1 else 's'}, {members} member{'' if members == 1 else 's'}",
+            quick=(cpus, members) == (1, 8),
+        )
+        for cpus, members in kinds
+    )
 
 
 WAITING_KINDS = (
@@ -235,10 +250,7 @@ CATALOG: tuple[Benchmark, ...] = (
         "quota",
         "In a cgroup with a CPU quota, as containers have it: 500 regions of 10 loops, 0.2 ms of work each",
         "quota",
-        tuple(
-            Case(f"cpus={cpus:g},members={members}", f"{cpus:g} CPUs, {members} members", quick=(cpus, members) == (1, 8))
-            for cpus, members in ((0.5, 2), (0.5, 8), (1, 1), (1, 2), (1, 4), (1, 8), (1.5, 2), (1.5, 8))
-        ),
+        _quota(),
         time_ms=1500,
         warm_ms=600,  # until the kernel has stopped the group a few times
         timeout_s=60,

@@ -120,7 +120,8 @@ bool create_in_ranges(Member& member, const TaskLoop& loop, const TaskRequest& c
   const std::uint64_t tasks = loop.dealt.tasks;
   if (tasks == 1 || tasks > most_tasks || has_plenty(member)) return false;
   Task& task = allocate_task(member, request_for_range(chunk));
-  const bool gives_way = team.size > core::runtime.active.load(std::memory_order_relaxed) && !team.tasks.used.load(std::memory_order_relaxed);
+  const bool gives_way = team.size > core::runtime.active.load(std::memory_order_relaxed) &&
+                         !team.tasks.used.load(std::memory_order_relaxed);
   TaskRange range{loop, chunk, 0, tasks, tasks / (parts_for_each_member * team.size) + 1, gives_way};
   range.chunk.deferrable = false;
   fill(task, range, chunk.data);
