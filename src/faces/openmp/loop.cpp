@@ -189,9 +189,7 @@ inline bool take_chunk(Member& member, Chunk* chunk) {
   position.first = range.first;
   position.last = range.last;
   if (range.empty()) return false;
-  chunk->start = shared.start + range.first * shared.step;
-  // The loop's own end for the last one: start + trips * step may lie beyond the type's range.
-  chunk->end = range.last == shared.trips ? shared.end : shared.start + range.last * shared.step;
+  *chunk = values_of(shared, range.first, range.last);
   return true;
 }
 

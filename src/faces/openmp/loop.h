@@ -38,8 +38,27 @@ void enter_loop(Member& member, const Loop& loop, std::size_t memory_size = 0, c
 struct Team;
 void prepare_loop(Team& team, const Loop& loop);
 
+/// The values of iterations [first, last) of a loop. Its own end for the last one: start + trips * step may lie beyond
+/// the type's range.
+inline Chunk values_of(const Workshare& shared, std::uint64_t first, std::uint64_t last) {
+  return {shared.start + first * shared.step, last == shared.trips ? shared.end : shared.start + last * shared.step};
+}
+
 /// The member's next chunk; false: none is left for it. Passes the turn of an ordered loop on.
 bool next_chunk(Member& member, Chunk* chunk);
+
+/// The same, by one addition where that will do: a dynamic loop whose chunks nobody attends. Afterwards LoopPosition
+/// does not say which chunk the member has.
+inline bool next_chunk_values(Member& member, Chunk* chunk) {
+  Workshare& shared = *member.loop.shared;
+  if (member.loop.attended || !shared.next_may_pass) return next_chunk(member, chunk);
+  const std::uint64_t size = shared.chunk;
+  const std::uint64_t trips = shared.trips;
+  const std::uint64_t first = shared.next.fetch_add(size, std::memory_order_relaxed);
+  if (first >= trips) return false;
+  *chunk = values_of(shared, first, size < trips - first ? first + size : trips);
+  return true;
+}
 
 /// The member leaves the loop.
 void leave_loop(Member& member);

@@ -36,6 +36,8 @@ struct alignas(base::cache_line) Workshare {
   // A loop over `trips` iterations counted from 0; iteration k stands for start + k * step, in
   // arithmetic modulo 2^64, which serves signed and unsigned loops alike.
   Schedule schedule = Schedule::static_;
+  bool in_parts = false;       // the loop is taken from `parts`
+  bool next_may_pass = false;  // dynamic: `next` may go beyond the end without running over
   std::uint64_t start = 0, step = 0, end = 0;
   std::uint64_t trips = 0;
   std::uint64_t chunk = 0;                       // 0: static without chunk
@@ -46,8 +48,6 @@ struct alignas(base::cache_line) Workshare {
   const std::uint64_t* extents = nullptr;        // lies behind it
   std::uint64_t rows = 0, columns = 0;
   unsigned dimensions = 0;
-  bool in_parts = false;       // the loop is taken from `parts`
-  bool next_may_pass = false;  // `next` may go beyond the end without running over
   LoopParts parts;
 
   alignas(base::cache_line) std::atomic<std::uint64_t> next{0};
