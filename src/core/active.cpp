@@ -12,6 +12,10 @@
 // No wake-up is lost: the mark is written before a heavy fence and a look at Worker::parked, on one side; on the other
 // `parked` before a heavy fence and a look at the mark.
 //
+// Somebody may have relied on it while it was awake: a spare that rests, a root that has put itself into its inbox and
+// stepped aside. So it looks when it is off, as a root does that goes (idle.cpp); a root that has seen it off looks
+// itself (step_aside). (Bug: two roots that had stepped aside waited for a worker that was off.)
+//
 // A unit that comes to no scheduling point is interrupted, as the watchdog would, once for each time that somebody says
 // how many shall be active: if it can be left where it is, it becomes ready, and others take it.
 //
@@ -24,8 +28,10 @@
 #include <unistd.h>
 
 #include "base/environment.h"
+#include "core/find.h"
 #include "core/idle.h"
 #include "core/own_scheduler.h"
+#include "core/place_pools.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/scheduler.h"
@@ -46,8 +52,15 @@ constexpr unsigned most_packings = 64;  // that follow; later ones do not
 std::atomic<Packing*> packings[most_packings];
 std::atomic<unsigned> lookers{0};
 
-// By somebody's word; that many stay off when CPUs come.
-std::atomic<unsigned> most_asked_for{most_workers};
+// How many workers there shall be at most, by somebody's word, when CPUs come; in the upper half how often somebody has
+// said something.
+std::atomic<std::uint64_t> asked{most_workers};
+constexpr unsigned most_asked_for(std::uint64_t word) { return static_cast<unsigned>(word & UINT32_MAX); }
+void note_asked(unsigned most) {
+  std::uint64_t word = asked.load(std::memory_order_relaxed);
+  while (!asked.compare_exchange_weak(word, ((word >> 32U) + 1) << 32U | most, std::memory_order_seq_cst)) {
+  }
+}
 
 unsigned all_by_themselves() {
   const unsigned workers = runtime.workers;
@@ -113,7 +126,6 @@ void activate(unsigned active) {
     else if (worker.parked.load(std::memory_order_relaxed) != Parked::switched_off)
       let_stop(worker);
   });
-  pack(active);
 }
 
 // With places there are as many as places could be attended at the start.
@@ -128,26 +140,38 @@ void become_more(unsigned workers) {
 bool is_switched_off(const Worker& worker) { return worker.until_ready == &always_ready; }
 
 void set_active_workers(unsigned active) {
-  most_asked_for.store(active < runtime.workers ? active : most_workers, std::memory_order_relaxed);
+  note_asked(active < runtime.workers ? active : most_workers);
   activate(active);
+  pack(active);
 }
 
 void activate_all_workers() {
-  most_asked_for.store(most_workers, std::memory_order_relaxed);
+  note_asked(most_workers);
   activate(all_by_themselves());
+  pack(runtime.active.load(std::memory_order_relaxed));
 }
 
+// A command may come in the midst, and what is done here may undo it. It changes `asked` before it acts; so who sees
+// that as it was, after having acted, has undone nothing. Else it is as if the command had come before.
 void use_cpus(unsigned cpus) {
   become_more(std::min(cpus, most_workers));
-  const unsigned active = std::min({cpus, runtime.workers.get(), most_asked_for.load(std::memory_order_relaxed)});
-  if (active == runtime.active.load(std::memory_order_relaxed)) return;
+  const unsigned before = runtime.active.load(std::memory_order_relaxed);
   if (preemption_works()) os::refresh_code_not_to_leave();
-  activate(active);
-  notify();  // there may be work for those that have not been started yet
+  std::uint64_t word = 0;
+  do {
+    word = asked.load(std::memory_order_seq_cst);
+    activate(std::min({cpus, runtime.workers.get(), most_asked_for(word)}));
+  } while (asked.load(std::memory_order_seq_cst) != word);
+  if (runtime.active.load(std::memory_order_relaxed) <= before || !(any_work() || any_placed())) return;
+  // For those that have not been started yet. With places each has one of its own to attend.
+  notify();
+  while (place_pools.count != 0 && start_another_klt()) {
+  }
 }
 
 void forget_active_workers() {
-  most_asked_for.store(most_workers, std::memory_order_relaxed);
+  note_asked(most_workers);
+  lookers.store(0, std::memory_order_relaxed);
   runtime.active.store(all_by_themselves(), std::memory_order_relaxed);
 }
 
@@ -168,7 +192,10 @@ void rest_while_off(Worker& worker) {
   worker.active.store(false, std::memory_order_relaxed);
   worker.parked.store(Parked::switched_off, std::memory_order_release);
   os::heavy_fence();
-  if (!is_switched_off(worker) || worker.ends.load(std::memory_order_relaxed)) wake_switched_off(worker);
+  if (!is_switched_off(worker) || worker.ends.load(std::memory_order_relaxed))
+    wake_switched_off(worker);
+  else
+    look_after_what_was_left();
   while (worker.parked.load(std::memory_order_acquire) == Parked::switched_off)
     os::futex_wait(worker.parked, Parked::switched_off);
   become_active(worker);

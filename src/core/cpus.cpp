@@ -17,7 +17,7 @@ std::atomic<std::uint64_t> quota_read_at{0};  // 0: not yet
 std::atomic<int> quota{0};
 
 std::uint64_t looked_at = 0;  // by the watchdog
-os::CpuSet mask;              // of the watchdog; at first, of the thread that started the runtime
+unsigned followed = 0;        // what it has acted upon
 
 int read_quota(std::uint64_t now) {
   const int read = os::cpus_in_cgroup_quota();
@@ -47,27 +47,23 @@ unsigned count_cpus() { return cut(cpus_in_mask(), recent_cpu_quota()); }
 
 void remember_cpus() {
   os::remember_cpus();
-  mask = os::own_cpus();
-  runtime.cpus = count_cpus();
+  followed = count_cpus();
+  runtime.cpus = followed;
 }
-
-bool caller_is_bound() {
-  const os::CpuSet own = os::own_cpus();
-  os::CpuSet both = own;
-  both.add(mask);
-  return own != mask && both == mask;
-}
-
-void begin_to_follow_cpus() { os::bind_this_klt(mask); }
 
 void follow_cpus(std::uint64_t now) {
   if (now - looked_at < between_looks_ns) return;
   looked_at = now;
-  mask = os::own_cpus();
   const unsigned cpus = cut(cpus_in_mask(), read_quota(now));
-  if (cpus == runtime.cpus) return;
+  if (cpus == followed) return;
+  followed = cpus;
   runtime.cpus = cpus;
   if (runtime.config.workers == 0) use_cpus(cpus);
+}
+
+void look_at_cpus_anew() {
+  looked_at = 0;
+  followed = 0;
 }
 
 }  // namespace weft::core

@@ -41,6 +41,7 @@
 // path, and a program that runs many short parallel regions publishes all the time.
 #include "core/idle.h"
 
+#include "core/active.h"
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/klt_switch.h"
@@ -280,7 +281,7 @@ Worker* stand_in() {
   Worker* found = nullptr;
   unsigned running = 0;
   for_each_worker([&](Worker& worker) {
-    if (!runs(worker)) return;
+    if (!runs(worker) || is_switched_off(worker)) return;
     ++running;
     if (!is_of_root(worker) && (found == nullptr || worker.spare)) found = &worker;
   });

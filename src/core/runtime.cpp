@@ -238,6 +238,7 @@ void after_fork_in_child() {
   runtime.epoch.fetch_add(1, std::memory_order_relaxed);
   runtime.slots.store(0, std::memory_order_relaxed);
   runtime.started.store(0, std::memory_order_relaxed);
+  look_at_cpus_anew();
   forget_active_workers();
   runtime.searchers.store(0, std::memory_order_relaxed);
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);

@@ -570,7 +570,7 @@ void step_aside() {
   worker.parked.store(Parked::for_its_turn, std::memory_order_release);
   other->inbox.put(&worker.root_unit);
   os::light_fence();
-  if (!wake(*other)) wake_spare(*other);
+  if (!wake(*other) && !wake_spare(*other) && is_switched_off(*other)) look_after_what_was_left();
   while (worker.parked.load(std::memory_order_acquire) == Parked::for_its_turn)
     os::futex_wait(worker.parked, Parked::for_its_turn);
   place_pools.roots_aside.fetch_sub(1, std::memory_order_relaxed);

@@ -271,9 +271,8 @@ bool program_has_ended() {
          os::only_own_klts_left();
 }
 
-void* watch_workers(void* started_by_bound) {
+void* watch_workers(void*) {
   os::sleep_exactly();
-  if (started_by_bound != nullptr) begin_to_follow_cpus();
   unsigned idle_looks = 0;
   for (;;) {
     const std::uint64_t next = next_look_ns();
@@ -383,7 +382,7 @@ void wake_watchdog() {
   constexpr std::size_t stack_bytes = 64UL * 1024;
   const HeldOff held;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere.
-  os::start_klt(watch_workers, caller_is_bound() ? &state : nullptr, stack_bytes, os::Signals::of_commands);
+  os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands);
 }
 
 void enable_watchdog(bool possible) {

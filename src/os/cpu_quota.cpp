@@ -65,9 +65,10 @@ const char* group_of(const char* lines, const char* controller, std::size_t* len
     if (lines == nullptr) return nullptr;
     ++lines;
   }
-  const char* group = strchr(strchr(lines, ':') + 1, ':') + 1;
-  *length = strcspn(group, "\n");
-  return *group == '/' ? group : nullptr;
+  const char* end = strchr(strchr(lines, ':') + 1, ':');
+  if (end == nullptr || end[1] != '/') return nullptr;
+  *length = strcspn(end + 1, "\n");
+  return end + 1;
 }
 
 // The least of the group's and of those above it, to the mount. A container of v1 has its own group mounted there, and

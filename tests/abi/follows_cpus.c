@@ -3,7 +3,7 @@
  *
  * "mask": the mask of all threads becomes narrower and wider again, as by taskset -a -p.
  * "widened": it was narrow at the start.
- * "own": only that of the main thread does; nothing changes but what omp_get_num_procs() says to it.
+ * "own": only that of the main thread does; nothing changes but what omp_get_num_procs() says to it, and in a child.
  * "given": WEFT_NUM_WORKERS is set; nothing changes.
  * "fork": a child begins with as many as its parent has, and follows.
  * "quota": that of the cgroup, in a file system of this program's. */
@@ -133,9 +133,9 @@ int main(int count, char** arguments) {
     sched_setaffinity(0, sizeof one, &one);
     stays(cpus);
     CHECK_EQ(omp_get_num_procs(), 1);
-    const pid_t child = fork(); /* what weft starts there begins with that mask */
+    const pid_t child = fork(); /* all that is started there begins with that mask */
     if (child == 0) {
-      stays(cpus);
+      becomes(1);
       return check_finish();
     }
     int status = 0;

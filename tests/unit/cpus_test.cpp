@@ -141,5 +141,42 @@ TEST_F(Cpus, ComeAndGoAtAnyTime) {
   changer.join();
 }
 
+// Bug: roots that had stepped aside, into the inbox of a worker that was switched off at that moment, waited for ever.
+TEST_F(Cpus, GoWhileRootsStepAside) {
+  constexpr unsigned roots = 3;
+  std::atomic<unsigned> rounds{0};
+  std::atomic<bool> over{false};
+  const auto be_root = [&] {
+    core::worker_here();
+    while (!over) {
+      std::atomic<unsigned> ran{0};
+      Jobs jobs;
+      for (int number = 0; number < 4; ++number)
+        jobs.start([&ran] {
+          core::yield();
+          ++ran;
+        });
+      while (ran < 4) core::step_aside();
+      jobs.join();
+      ++rounds;
+    }
+  };
+  std::thread threads[roots];
+  for (std::thread& thread : threads) thread = std::thread(be_root);
+  bool go_on = true;
+  const TimeLimit limit;
+  for (unsigned turn = 0; go_on && turn < scaled(2000) && !limit.is_over(); ++turn) {
+    core::use_cpus(2);
+    nap(std::chrono::microseconds(turn * 7 % 200));
+    core::use_cpus(1);
+    const unsigned before = rounds;
+    go_on = eventually([&] { return rounds - before >= 2 * roots; });
+  }
+  EXPECT_TRUE(go_on) << "roots wait for ever";
+  over = true;
+  core::use_cpus(core::runtime.workers);
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace
 }  // namespace weft::test
