@@ -74,8 +74,7 @@ static bool own_group(bool version_1, char* folder, size_t size) {
     char* path = controllers ? strchr(controllers + 1, ':') : NULL;
     if (!path) continue;
     *path++ = '\0';
-    found = version_1 ? strcmp(controllers, ":cpu") == 0 || strncmp(controllers, ":cpu,", 5) == 0
-                      : strcmp(controllers, ":") == 0;
+    found = strstr(text(",%s,", controllers + 1), version_1 ? ",cpu," : ",,") != NULL;
     if (found) snprintf(folder, size, "/sys/fs/cgroup%s%s", version_1 ? "/cpu" : "", path);
   }
   if (lines) fclose(lines);

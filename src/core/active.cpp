@@ -19,8 +19,8 @@
 // A unit that comes to no scheduling point is interrupted, as the watchdog would, once for each time that somebody says
 // how many shall be active: if it can be left where it is, it becomes ready, and others take it.
 //
-// Nothing here allocates or takes a lock. A packing that is freed waits until no handler looks at the list; a handler
-// does not wait for anything.
+// What a handler may call here allocates nothing and takes no lock (use_cpus() is not for handlers: it starts KLTs). A
+// packing that is freed waits until no handler looks at the list; a handler does not wait for anything.
 #include "core/active.h"
 
 #include <algorithm>
@@ -101,10 +101,8 @@ void obey(int value, pid_t asker) {
   const auto wanted = static_cast<unsigned>(value);
   if (value == 0)
     activate_all_workers();
-  else if (value > 0 && wanted > runtime.workers)
-    set_active_workers(runtime.workers);
   else if (value > 0)
-    set_active_workers(wanted);
+    set_active_workers(std::min(wanted, runtime.workers.get()));
   const ActiveWorkers count = count_active_workers();
   char text[128];
   const int length = snprintf(text, sizeof text, "workers=%u active=%u stopping=%u packings=%u\n", count.workers,
@@ -128,6 +126,13 @@ void activate(unsigned active) {
   });
 }
 
+// Packings do, too; they do not follow the CPUs.
+void do_as_asked(unsigned most, unsigned active) {
+  note_asked(most);
+  activate(active);
+  pack(active);
+}
+
 // With places there are as many as places could be attended at the start.
 void become_more(unsigned workers) {
   if (workers <= runtime.workers || runtime.config.places != 0) return;
@@ -139,17 +144,9 @@ void become_more(unsigned workers) {
 
 bool is_switched_off(const Worker& worker) { return worker.until_ready == &always_ready; }
 
-void set_active_workers(unsigned active) {
-  note_asked(active < runtime.workers ? active : most_workers);
-  activate(active);
-  pack(active);
-}
+void set_active_workers(unsigned active) { do_as_asked(active < runtime.workers ? active : most_workers, active); }
 
-void activate_all_workers() {
-  note_asked(most_workers);
-  activate(all_by_themselves());
-  pack(runtime.active.load(std::memory_order_relaxed));
-}
+void activate_all_workers() { do_as_asked(most_workers, all_by_themselves()); }
 
 // A command may come in the midst, and what is done here may undo it. It changes `asked` before it acts; so who sees
 // that as it was, after having acted, has undone nothing. Else it is as if the command had come before.

@@ -1,6 +1,7 @@
 // Workers that are switched off and on at run time. Those of weft's own have ranks, in the order in which they were
 // started; the program's threads (roots) stand before them, and count as one. With n active workers those of rank n and
-// above are off. Thread packings (core/own_scheduler.h) follow. The argument stands at the head of active.cpp.
+// above are off. Thread packings (core/own_scheduler.h) follow, where somebody asks for so many. The argument stands at
+// the head of active.cpp.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ struct Runtime {
   std::atomic<unsigned> active{1};     // of them, that run units: all, unless some are switched off (core/active.h)
   unsigned default_stack_class = 0;
 
-  // Idle accounting; the protocol is at the head of scheduler.cpp.
+  // Idle accounting; the protocol is at the head of idle.cpp.
   alignas(base::cache_line) std::atomic<std::int32_t> sleepers{0};   // parked, or not started yet
   alignas(base::cache_line) std::atomic<std::int32_t> searchers{0};  // awake, looking for work
   alignas(base::cache_line) std::atomic<unsigned> slots{0};          // used entries of `worker_at`
