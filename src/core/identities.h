@@ -87,8 +87,8 @@ inline void keep_identity(Worker& worker, Unit& unit) {
 /// For a unit that runs (again): its own identity if it has one, else the worker's.
 inline void install_for(Worker& worker, const Unit& unit) {
   if (!identities_enabled || runs_on_any_identity(unit)) return;
-  if (details(unit).identity != nullptr)
-    install(worker, details(unit).identity);
+  if (os::Identity* kept = details(unit).identity; kept != nullptr)
+    install(worker, kept);
   else
     install_own(worker);
 }

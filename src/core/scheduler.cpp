@@ -319,7 +319,7 @@ Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
     const Pool* list = own->private_list();
     if (list == nullptr) return nullptr;
     if (Ring<Order::fifo>* ring = list->fifo_ring(); ring != nullptr) return take_if_it_suits(worker, *ring);
-    return take_if_it_suits(worker, *list->lifo_ring());
+    return take_if_it_suits(worker, list->ring<Order::lifo>());
   }
   if (worker.privacy.enter()) {
     Unit* unit = worker.deque.peek();

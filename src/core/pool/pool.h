@@ -116,9 +116,14 @@ class alignas(base::cache_line) Pool final {
   bool remove(const Unit* unit) {
     return kind_ == Kind::private_fifo ? store<PrivateFifo>().remove(unit) : store<PrivateLifo>().remove(unit);
   }
-  /// What holds the units of a private list, for whoever goes on with it; nullptr: not that.
-  Ring<Order::fifo>* fifo_ring() const { return kind_ == Kind::private_fifo ? &store<PrivateFifo>() : nullptr; }
-  Ring<Order::lifo>* lifo_ring() const { return kind_ == Kind::private_lifo ? &store<PrivateLifo>() : nullptr; }
+  /// What holds the units of a private list of that order, for whoever goes on with it.
+  template <Order order>
+  Ring<order>& ring() const {
+    return store<Ring<order>>();
+  }
+  /// nullptr: it is not that.
+  Ring<Order::fifo>* fifo_ring() const { return kind_ == Kind::private_fifo ? &ring<Order::fifo>() : nullptr; }
+  Ring<Order::lifo>* lifo_ring() const { return kind_ == Kind::private_lifo ? &ring<Order::lifo>() : nullptr; }
   bool is_private_list() const { return kind_ == Kind::private_fifo || kind_ == Kind::private_lifo; }
 
   /// Whether steal() takes from another end than pop(), which is the owner's then.

@@ -172,10 +172,12 @@ class Ring {
     const std::size_t wanted = slots_ != nullptr ? 2 * capacity() : first_capacity;
     auto slots = static_cast<Unit**>(std::malloc(wanted * sizeof(Unit*)));
     if (slots == nullptr) return false;
-    const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
-    for (std::uint64_t at = oldest_.load(std::memory_order_relaxed); at != newest; ++at)
-      slots[at & (wanted - 1)] = slots_[at & mask_];
-    std::free(slots_);
+    if (slots_ != nullptr) {
+      const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
+      for (std::uint64_t at = oldest_.load(std::memory_order_relaxed); at != newest; ++at)
+        slots[at & (wanted - 1)] = slots_[at & mask_];
+      std::free(slots_);
+    }
     slots_ = slots;
     mask_ = wanted - 1;
     room_ = wanted;

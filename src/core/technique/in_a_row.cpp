@@ -31,18 +31,15 @@ namespace {
 // that is refused is the scheduler's next.
 template <Order order>
 struct RowFromList {
-  Ring<order>* ring;
+  Ring<order>& ring;
   const Scheduler* scheduler;
   static RowFromList of(const Worker& worker) {
     const Scheduler* own = worker.scheduler();
-    if constexpr (order == Order::fifo)
-      return {own->private_list()->fifo_ring(), own};
-    else
-      return {own->private_list()->lifo_ring(), own};
+    return {own->private_list()->ring<order>(), own};
   }
   bool goes_on(const Worker& worker) const { return worker.scheduler() == scheduler; }
-  bool look(Worker&, Unit*& unit) const { return ring->peek(unit); }
-  void accept() const { ring->drop(); }
+  bool look(Worker&, Unit*& unit) const { return ring.peek(unit); }
+  void accept() const { ring.drop(); }
   static void refuse(Worker&, Unit&) {}
 };
 
