@@ -75,17 +75,6 @@ void begin_position(Member& member, Workshare& shared, bool ordered) {
   member.loop.attended = ordered || ompt::watched;
 }
 
-struct Range {
-  std::uint64_t first, last;
-  bool empty() const { return first == last; }
-};
-
-// A chunk, or what is left of one at the loop's end.
-Range chunk_from(const Workshare& shared, std::uint64_t first) {
-  const std::uint64_t left = shared.trips - first;
-  return {first, first + (shared.chunk < left ? shared.chunk : left)};
-}
-
 // One block for each member, the first ones an iteration longer.
 Range static_block(const Workshare& shared, const Member& member) {
   if (member.loop.chunks_taken != 0) return {0, 0};
@@ -179,34 +168,17 @@ void prepare_loop(Team& team, const Loop& loop) {
     ompt::combined_loop_begins(team, loop);
 }
 
-namespace {
-
-inline bool take_chunk(Member& member, Chunk* chunk) {
+bool next_range_slowly(Member& member, Range* range) {
   LoopPosition& position = member.loop;
-  const Workshare& shared = *position.shared;
-  const Range range = take(*position.shared, member);
-  ++position.chunks_taken;
-  position.first = range.first;
-  position.last = range.last;
-  if (range.empty()) return false;
-  *chunk = values_of(shared, range.first, range.last);
-  return true;
-}
-
-[[gnu::noinline]] bool next_attended_chunk(Member& member, Chunk* chunk) {
-  const LoopPosition& position = member.loop;
   if (position.ordered && position.first != position.last) pass_turn(member);
-  const bool taken = take_chunk(member, chunk);
-  if (ompt::watched && taken) ompt::chunk_is_taken(member, position.first, position.last - position.first);
-  return taken;
-}
-
-}  // namespace
-
-bool next_chunk(Member& member, Chunk* chunk) {
-  if (member.loop.attended) [[unlikely]]
-    return next_attended_chunk(member, chunk);
-  return take_chunk(member, chunk);
+  *range = take(*position.shared, member);
+  ++position.chunks_taken;
+  position.first = range->first;
+  position.last = range->last;
+  if (range->empty()) return false;
+  if (ompt::watched) [[unlikely]]
+    ompt::chunk_is_taken(member, range->first, range->last - range->first);
+  return true;
 }
 
 void leave_loop(Member& member) {

@@ -38,25 +38,46 @@ void enter_loop(Member& member, const Loop& loop, std::size_t memory_size = 0, c
 struct Team;
 void prepare_loop(Team& team, const Loop& loop);
 
-/// The values of iterations [first, last) of a loop. Its own end for the last one: start + trips * step may lie beyond
-/// the type's range.
-inline Chunk values_of(const Workshare& shared, std::uint64_t first, std::uint64_t last) {
-  return {shared.start + first * shared.step, last == shared.trips ? shared.end : shared.start + last * shared.step};
+/// Iterations of a loop, counted from 0.
+struct Range {
+  std::uint64_t first, last;  // [first, last)
+  bool empty() const { return first == last; }
+};
+
+/// A chunk, or what is left of one at the loop's end.
+inline Range chunk_from(const Workshare& shared, std::uint64_t first) {
+  const std::uint64_t left = shared.trips - first;
+  return {first, shared.chunk < left ? first + shared.chunk : shared.trips};
 }
 
-/// The member's next chunk; false: none is left for it. Passes the turn of an ordered loop on.
-bool next_chunk(Member& member, Chunk* chunk);
+/// The member's next chunk; false: none is left for it. Passes the turn of an ordered loop on. Of a loop that is
+/// attended LoopPosition says afterwards which chunk that is.
+bool next_range_slowly(Member& member, Range* range);
 
-/// The same, by one addition where that will do: a dynamic loop whose chunks nobody attends. Afterwards LoopPosition
-/// does not say which chunk the member has.
-inline bool next_chunk_values(Member& member, Chunk* chunk) {
+/// The same, by one atomic operation where that will do: a dynamic loop whose chunks nobody attends.
+[[gnu::always_inline]] inline bool next_range(Member& member, Range* range) {
   Workshare& shared = *member.loop.shared;
-  if (member.loop.attended || !shared.next_may_pass) return next_chunk(member, chunk);
-  const std::uint64_t size = shared.chunk;
-  const std::uint64_t trips = shared.trips;
-  const std::uint64_t first = shared.next.fetch_add(size, std::memory_order_relaxed);
-  if (first >= trips) return false;
-  *chunk = values_of(shared, first, size < trips - first ? first + size : trips);
+  if (member.loop.attended) return next_range_slowly(member, range);
+  if (shared.next_may_pass) {
+    const std::uint64_t first = shared.next.fetch_add(shared.chunk, std::memory_order_relaxed);
+    if (first >= shared.trips) return false;
+    *range = chunk_from(shared, first);
+    return true;
+  }
+  std::uint32_t number = 0;
+  if (!shared.in_parts || !shared.parts.take_own(member.number, number)) return next_range_slowly(member, range);
+  *range = chunk_from(shared, number * shared.chunk);
+  return true;
+}
+
+/// The same in values of the loop variable. The loop's own end for the last one: start + trips * step may lie beyond
+/// the type's range.
+[[gnu::always_inline]] inline bool next_chunk(Member& member, Chunk* chunk) {
+  Range range;
+  if (!next_range(member, &range)) return false;
+  const Workshare& shared = *member.loop.shared;
+  *chunk = {shared.start + range.first * shared.step,
+            range.last == shared.trips ? shared.end : shared.start + range.last * shared.step};
   return true;
 }
 

@@ -7,15 +7,6 @@
 #include "faces/openmp/even_deal.h"
 
 namespace weft::openmp {
-namespace {
-
-constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t last) {
-  return std::uint64_t{first} | std::uint64_t{last} << 32U;
-}
-constexpr std::uint32_t first_of(std::uint64_t range) { return static_cast<std::uint32_t>(range); }
-constexpr std::uint32_t last_of(std::uint64_t range) { return static_cast<std::uint32_t>(range >> 32U); }
-
-}  // namespace
 
 void LoopParts::deal(std::uint64_t chunks, unsigned members) {
   if (members > room_) {
@@ -38,13 +29,8 @@ void LoopParts::deal(std::uint64_t chunks, unsigned members) {
 }
 
 bool LoopParts::take(unsigned member, std::uint32_t& chunk) {
-  std::atomic<std::uint64_t>& own = parts_[member].range;
   do {
-    std::uint64_t range = own.load(std::memory_order_relaxed);
-    while (first_of(range) != last_of(range)) {
-      chunk = first_of(range);
-      if (own.compare_exchange_weak(range, pack(chunk + 1, last_of(range)), std::memory_order_relaxed)) return true;
-    }
+    if (take_own(member, chunk)) return true;
   } while (steal(member));
   if (last_taken_.load(std::memory_order_relaxed) || last_taken_.exchange(true, std::memory_order_relaxed))
     return false;

@@ -29,8 +29,24 @@ class LoopParts {
   void deal(std::uint64_t chunks, unsigned members);
   /// The member's next chunk; false: there is none left for it.
   bool take(unsigned member, std::uint32_t& chunk);
+  /// The same from the member's own part alone.
+  bool take_own(unsigned member, std::uint32_t& chunk) {
+    std::atomic<std::uint64_t>& own = parts_[member].range;
+    std::uint64_t range = own.load(std::memory_order_relaxed);
+    while (first_of(range) != last_of(range)) {
+      chunk = first_of(range);
+      if (own.compare_exchange_weak(range, pack(chunk + 1, last_of(range)), std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
 
  private:
+  static constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t last) {
+    return std::uint64_t{first} | std::uint64_t{last} << 32U;
+  }
+  static constexpr std::uint32_t first_of(std::uint64_t range) { return static_cast<std::uint32_t>(range); }
+  static constexpr std::uint32_t last_of(std::uint64_t range) { return static_cast<std::uint32_t>(range >> 32U); }
+
   bool steal(unsigned thief);
 
   LoopPart* parts_ = nullptr;  // kept from loop to loop, as a team is

@@ -35,7 +35,7 @@ inline Loop by_number(const Loop& loop, long schedule, long chunk, bool ordered 
 template <class T>
 bool next(T* start, T* end) {
   Chunk chunk;
-  if (!next_chunk_values(this_member(), &chunk)) return false;
+  if (!next_chunk(this_member(), &chunk)) return false;
   *start = static_cast<T>(chunk.start);
   *end = static_cast<T>(chunk.end);
   return true;

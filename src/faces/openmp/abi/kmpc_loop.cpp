@@ -247,18 +247,17 @@ void init_dispatch_in_team(std::int32_t schedule, std::int32_t* last, T lower, T
 template <class T>
 std::int32_t next_part(std::int32_t* last, T* lower, T* upper, Signed<T>* stride) {
   Member& member = this_member();
-  const LoopPosition& position = member.loop;
-  if (position.shared == nullptr) return 0;
-  Chunk chunk;
-  if (!next_chunk(member, &chunk)) {
+  if (member.loop.shared == nullptr) return 0;
+  Range range;
+  if (!next_range(member, &range)) {
     leave_loop(member);
     return 0;
   }
-  const Workshare& shared = *position.shared;
-  *lower = static_cast<T>(chunk.start);
-  *upper = static_cast<T>(shared.start + (position.last - 1) * shared.step);
+  const Workshare& shared = *member.loop.shared;
+  *lower = static_cast<T>(shared.start + range.first * shared.step);
+  *upper = static_cast<T>(shared.start + (range.last - 1) * shared.step);
   if (stride != nullptr) *stride = static_cast<Signed<T>>(shared.step);
-  if (last != nullptr) *last = position.last == shared.trips ? 1 : 0;
+  if (last != nullptr) *last = range.last == shared.trips ? 1 : 0;
   return 1;
 }
 
