@@ -135,10 +135,12 @@ __attribute__((unused)) static double now_ns(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-// CPUs this process may run on.
-__attribute__((unused)) static int available_cpus(void) {
+// CPUs this process may run on: as it starts, since a runtime that binds threads binds the one that asks too.
+static int available_cpus;
+
+__attribute__((constructor)) static void count_cpus(void) {
   cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  available_cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 __attribute__((unused)) static int batch_for(double ns_per_run) {

@@ -118,7 +118,7 @@ static void run(const Options* options, const char* config) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || !write_in(group, "cgroup.procs", "0")) fail("%s: cannot be entered", group);
     const Samples samples = measure(options, 0, regions, &c);
-    const double usable = cpus < available_cpus() ? cpus : available_cpus();
+    const double usable = cpus < available_cpus ? cpus : available_cpus;
     const double ideal = ideal_us((double)ROUNDS * LOOPS * PIECES * (double)c.piece_steps, 1);
     print_result("quota", config, text("\"cpus\": %g, \"members\": %d, \"region\": %.0f", cpus, c.members, region),
                  &samples, ideal / (usable < c.members ? usable : c.members), !c.wrong, "");

@@ -50,7 +50,7 @@ __attribute__((unused)) static uint64_t steps_for(double cycles) {
 // Time of `total_steps` of work spread evenly over as many CPUs as there are, or as there are members for. Looks at the
 // speed of the CPU once more, so that an ideal is never too easy.
 __attribute__((unused)) static double ideal_us(double total_steps, double members) {
-  const double cpus = available_cpus() < members ? available_cpus() : members;
+  const double cpus = available_cpus < members ? available_cpus : members;
   const double now = shortest_ns_per_step(60);
   if (now < work_ns_per_step_best) work_ns_per_step_best = now;
   return total_steps * work_ns_per_step_best / cpus / 1e3;
