@@ -41,7 +41,7 @@ class Restraint {
 
  private:
   static constexpr unsigned ways = 4;  // that the opener has to wait for
-  static constexpr std::uint64_t shortest_way = 400;
+  static constexpr std::uint64_t shortest_way = 200;
   static constexpr std::uint64_t longest_way = 1500;  // half a microsecond or more
   static constexpr unsigned enough = 4;
 

@@ -41,6 +41,7 @@ class Share {
   struct Run {
     std::uint32_t first;
     std::uint32_t count;  // 0: nothing was left
+    bool last;            // nothing is left after it
   };
 
   /// Claims and runs something of the share on the calling worker. False if there was nothing.
@@ -59,11 +60,11 @@ class Share {
     for (;;) {
       const std::uint32_t first = first_of(word);
       const std::uint32_t left = last_of(word) - first;
-      if (left == 0 || !lies_within(scope)) return {first, 0};
+      if (left == 0 || !lies_within(scope)) return {first, 0, false};
       if (count > left) count = left;
       if (range_.compare_exchange_weak(word, (word & openings) | pack(first + count, last_of(word)),
                                        std::memory_order_acquire, std::memory_order_acquire))
-        return {first, count};
+        return {first, count, count == left};
     }
   }
 

@@ -30,6 +30,7 @@ struct Icv {
   bool dynamic = false;                  // dyn-var
   ProcBind bind = ProcBind::false_;      // bind-var
   std::uint8_t max_active_levels = 1;    // max-active-levels-var
+  std::uint16_t unused = 0;              // no padding at the end: so that a copy moves words that do not overlap
 };
 
 /// run-sched-var for a program that was built for one of the runtimes. Their defaults are dynamic,1 and static; and

@@ -65,7 +65,7 @@ void deviated_member_finished(core::Unit* unit) {
   if (frame->helper)
     helper_done(team, frame->member.number);
   else
-    members_done(team, frame->member.number, 1);
+    members_done(team, frame->member.number, 1, false);
 }
 
 [[gnu::noinline]] void mark_unit(const Team& team, core::Unit& unit, const Member& member) {
@@ -124,7 +124,7 @@ void reinstall(core::Worker& worker, core::Unit* below) {
 }
 
 // Whether all of them have come to their end.
-bool run_members(core::Worker& worker, Team& team, core::Share::Run run) {
+bool run_members(core::Worker& worker, Team& team, core::Share::Run run, bool by_master) {
   core::Unit* below = worker.current;
   core::Stack* stack = nullptr;
   unsigned finished_first = run.first;
@@ -149,7 +149,7 @@ bool run_members(core::Worker& worker, Team& team, core::Share::Run run) {
       stack = nullptr;
       if (finished != 0) {
         core::install_home(worker);
-        members_done(team, finished_first, finished);
+        members_done(team, finished_first, finished, by_master);
       }
       finished_first = number + 1;
       finished = 0;
@@ -157,7 +157,7 @@ bool run_members(core::Worker& worker, Team& team, core::Share::Run run) {
   }
   reinstall(worker, below);
   if (stack != nullptr) worker.stacks.give(stack);
-  if (finished != 0) members_done(team, finished_first, finished);
+  if (finished != 0) members_done(team, finished_first, finished, by_master);
   return finished == run.count;
 }
 
@@ -174,7 +174,7 @@ void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) 
     if (event != core::Event::returned) core::settle_current(worker, event);
     core::install_home(worker);
   }
-  if (event == core::Event::returned) members_done(team, number, 1);
+  if (event == core::Event::returned) members_done(team, number, 1, false);
   reinstall(worker, below);
 }
 
@@ -198,8 +198,12 @@ void take_members(core::Worker& worker, Team& team, bool all) {
     const unsigned long long began = all ? 0 : arch::ticks();
     const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
     if (run.count == 0) return;
+    if (all && run.last) {
+      run_members(worker, team, run, true);
+      return;
+    }
     const unsigned long long before = arch::ticks();
-    const bool finished = run_members(worker, team, run);
+    const bool finished = run_members(worker, team, run, all);
     const unsigned long long taken = arch::ticks() - before;
     if (!all) worker.restraint.took(before - began, finished ? taken : UINT64_MAX);
     if (!all && core::has_local_work(worker)) return;

@@ -5,7 +5,8 @@
 // that it may help.
 //
 // Orders. Each change of `pending` is a read-modify-write that releases what its author did to the team, and the master
-// acquires all of them when it reads 0. The bit of a vacant seat is set (release) before `pending` is lowered, by one
+// acquires all of them when it reads 0; or it is the master itself that lowers it to 0, for the last members, without
+// tasks in use: then nobody else writes it any more, and the master has acquired the others' changes as it read it. The bit of a vacant seat is set (release) before `pending` is lowered, by one
 // who still holds the team; who takes the seat acquires by that bit what the member before has left there, its deque
 // and its counts, for it may have joined before `pending` was lowered.
 #include "faces/openmp/region_end.h"
@@ -80,11 +81,13 @@ void drop_holders(Team& team, std::uint64_t count) {
   if (resumes) core::resume(*master);
 }
 
-void members_done(Team& team, unsigned first, unsigned count) {
+void members_done(Team& team, unsigned first, unsigned count, bool by_master) {
   core::Unit* master = team.master_unit;
-  set_bits(team.vacant.items(), first, count);
   const std::uint64_t both = Pending::holder * count + Pending::member * count;
-  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
+  std::uint64_t word = team.pending.load(std::memory_order_acquire);
+  // Nobody else is left who could write the word, or make a task that somebody would take a seat for.
+  if (by_master && word == both) return team.pending.store(0, std::memory_order_relaxed);
+  set_bits(team.vacant.items(), first, count);
   while ((word & Pending::tasks_in_use) == 0) {
     std::uint64_t lower = word - both;
     const bool resumes = completes(lower);

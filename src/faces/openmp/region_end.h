@@ -24,8 +24,9 @@ struct RegionEnd {
 /// So many of those who hold the team open are done with it (Pending::holder).
 void drop_holders(Team& team, std::uint64_t count);
 
-/// `count` members starting at `first` are done; nothing of theirs touches the team after this.
-void members_done(Team& team, unsigned first, unsigned count);
+/// `count` members starting at `first` are done; nothing of theirs touches the team after this. `by_master`: it is the
+/// team's master, done with its own part, that has run them.
+void members_done(Team& team, unsigned first, unsigned count, bool by_master);
 /// One that ran tasks on the seat of a member that is done leaves it.
 void helper_done(Team& team, unsigned number);
 
