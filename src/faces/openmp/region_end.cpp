@@ -6,9 +6,10 @@
 //
 // Orders. Each change of `pending` is a read-modify-write that releases what its author did to the team, and the master
 // acquires all of them when it reads 0; or it is the master itself that lowers it to 0, for the last members, without
-// tasks in use: then nobody else writes it any more, and the master has acquired the others' changes as it read it. The bit of a vacant seat is set (release) before `pending` is lowered, by one
-// who still holds the team; who takes the seat acquires by that bit what the member before has left there, its deque
-// and its counts, for it may have joined before `pending` was lowered.
+// tasks in use: then nobody else writes it any more, and the master has acquired the others' changes as it read it. The
+// bit of a vacant seat is set (release) before `pending` is lowered, by one who still holds the team; who takes the
+// seat acquires by that bit what the member before has left there, its deque and its counts, for it may have joined
+// before `pending` was lowered.
 #include "faces/openmp/region_end.h"
 
 #include "core/scheduler.h"
