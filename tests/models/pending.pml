@@ -13,14 +13,18 @@
  * one it joined; the master is resumed only when it is suspending or suspended, and comes to the end of every
  * region (no other valid end state); at the end no task is left, the word is 0, and every member was run.
  *
- * The word is changed by compare-exchange (acquire-release), so its changes are atomic steps here; the lock of
- * the task pool is one too, where nothing else is seen of what it guards. The master's looking before it
- * sleeps (keep_looking) only adds steps that change nothing, and is left out.
+ * The master claims members too once it is done with its own part. Where its own are the last, without tasks in use, it
+ * looks at the word and stores 0, in two steps: the word must not change between them.
+ *
+ * But for that the word is changed by compare-exchange (acquire-release), so its changes are atomic steps here;
+ * the lock of the task pool is one too, where nothing else is seen of what it guards. The master's looking before
+ * it sleeps (keep_looking) only adds steps that change nothing, and is left out.
  *
  * Wrong on purpose:
  *   MARK_STAYS                the one who completes the team does not take away master_waits
  *   HELPER_JOINS_ALWAYS       a helper raises the word although no tasks are in use
  *   TOLD_AFTER_THE_LAST_STEP  a member looks for the waiting master after it has let go of the team
+ *   MASTER_STORES_WITH_TASKS  the master stores 0 for the last member although tasks are in use
  */
 #define MEMBERS 2
 #ifndef HELPERS
@@ -104,6 +108,66 @@ inline tell_region_end()
 	resumes = false
 }
 
+inline run_member()
+{
+	check_held();
+	if
+	:: true                                        /* makes no task */
+	:: atomic { true -> used = true; tasks_in_use = true }  /* open_pool(), under its lock */
+	   atomic { created++; queued++ }
+	fi;
+	check_held()
+}
+
+inline members_done()
+{
+	if
+	:: atomic {
+	     !tasks_in_use ->
+	     holders--; members--;
+	     resumes = (holders == 0 && master_waits);
+#ifndef MARK_STAYS
+	     if :: resumes -> master_waits = false :: else fi
+#endif
+	   }
+	   if
+	   :: resumes -> resume_master()
+	   :: else
+	   fi;
+	   resumes = false
+	:: tasks_in_use ->
+	   atomic { members-- }
+#ifdef TOLD_AFTER_THE_LAST_STEP
+	   drop_holder();
+	   check_held();
+	   tell_region_end()
+#else
+	   check_held();
+	   tell_region_end();
+	   drop_holder()
+#endif
+	fi
+}
+
+/* The same, `by_master`. */
+inline members_of_master_done()
+{
+#ifdef MASTER_STORES_WITH_TASKS
+	atomic { alone = (members == 1) };
+#else
+	atomic { alone = (holders == 1 && members == 1 && !tasks_in_use && !master_waits) };
+#endif
+	if
+	:: alone ->
+	   atomic {
+	     assert(holders == 1 && members == 1 && !tasks_in_use && !master_waits);
+	     holders = 0; members = 0
+	   }
+	:: else -> members_done()
+	fi;
+	alone = false
+}
+
 proctype Member()
 {
 	byte mine;
@@ -111,40 +175,8 @@ proctype Member()
 	do
 	:: over -> break
 	:: atomic { unclaimed > 0 -> unclaimed--; mine = region; ran++ }
-	   check_held();
-	   if
-	   :: true                                        /* makes no task */
-	   :: atomic { true -> used = true; tasks_in_use = true }  /* open_pool(), under its lock */
-	      atomic { created++; queued++ }
-	   fi;
-	   check_held();
-	   /* members_done() */
-	   if
-	   :: atomic {
-	        !tasks_in_use ->
-	        holders--; members--;
-	        resumes = (holders == 0 && master_waits);
-#ifndef MARK_STAYS
-	        if :: resumes -> master_waits = false :: else fi
-#endif
-	      }
-	      if
-	      :: resumes -> resume_master()
-	      :: else
-	      fi;
-	      resumes = false
-	   :: tasks_in_use ->
-	      atomic { members-- }
-#ifdef TOLD_AFTER_THE_LAST_STEP
-	      drop_holder();
-	      check_held();
-	      tell_region_end()
-#else
-	      check_held();
-	      tell_region_end();
-	      drop_holder()
-#endif
-	   fi
+	   run_member();
+	   members_done()
 	od
 }
 
@@ -234,7 +266,8 @@ inline wait_for_members()
 
 proctype Master()
 {
-	bool got = false;
+	byte mine;
+	bool got = false, resumes = false, alone = false;
 	do
 	:: region < REGIONS ->
 	   /* prepare_region() and start_members() */
@@ -251,7 +284,13 @@ proctype Master()
 	      atomic { created++; queued++ }
 	   :: true
 	   fi;
-	   /* close_region(): the master may claim members too; here others always do */
+	   /* close_region(): first those that nobody has claimed */
+	   do
+	   :: atomic { unclaimed > 0 -> unclaimed--; mine = region; ran++ }
+	      run_member();
+	      members_of_master_done()
+	   :: unclaimed == 0 -> break
+	   od;
 	   if
 	   :: used -> end_tasks()
 	   :: !used
