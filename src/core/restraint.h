@@ -40,8 +40,8 @@ class Restraint {
   bool allows(const Share& share) const { return allows(share, spin); }
 
  private:
-  static constexpr unsigned ways = 4;  // that the opener has to wait for
-  static constexpr std::uint64_t shortest_way = 200;
+  static constexpr unsigned ways = 4;                 // that the opener has to wait for
+  static constexpr std::uint64_t shortest_way = 200;  // between caches that are near
   static constexpr std::uint64_t longest_way = 1500;  // half a microsecond or more
   static constexpr unsigned enough = 4;
 

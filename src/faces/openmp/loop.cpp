@@ -93,12 +93,6 @@ Range static_chunk(const Workshare& shared, const Member& member) {
   return chunk_from(shared, first);
 }
 
-// One chunk, by an addition.
-Range take_chunk(Workshare& shared) {
-  const std::uint64_t first = shared.next.fetch_add(shared.chunk, std::memory_order_relaxed);
-  return first < shared.trips ? chunk_from(shared, first) : Range{0, 0};
-}
-
 Range take_from_parts(Workshare& shared, const Member& member) {
   std::uint32_t number = 0;
   return shared.parts.take(member.number, number) ? chunk_from(shared, number * shared.chunk) : Range{0, 0};
@@ -123,8 +117,11 @@ Range take(Workshare& shared, const Member& member) {
   switch (shared.schedule) {
     case Schedule::dynamic:
       if (shared.in_parts) return take_from_parts(shared, member);
-      if (shared.next_may_pass) [[likely]]
-        return take_chunk(shared);
+      if (shared.next_may_pass) {
+        Range range{0, 0};
+        take_by_addition(shared, &range);
+        return range;
+      }
       return take_next(shared, [&](std::uint64_t) { return shared.chunk; });
     case Schedule::guided: {
       const std::uint64_t size = member.team->size;

@@ -50,6 +50,14 @@ inline Range chunk_from(const Workshare& shared, std::uint64_t first) {
   return {first, shared.chunk < left ? first + shared.chunk : shared.trips};
 }
 
+/// One chunk of a dynamic loop whose counter may pass the end; false: none is left.
+inline bool take_by_addition(Workshare& shared, Range* range) {
+  const std::uint64_t first = shared.next.fetch_add(shared.chunk, std::memory_order_relaxed);
+  if (first >= shared.trips) return false;
+  *range = chunk_from(shared, first);
+  return true;
+}
+
 /// The member's next chunk; false: none is left for it. Passes the turn of an ordered loop on. Of a loop that is
 /// attended LoopPosition says afterwards which chunk that is.
 bool next_range_slowly(Member& member, Range* range);
@@ -58,12 +66,7 @@ bool next_range_slowly(Member& member, Range* range);
 [[gnu::always_inline]] inline bool next_range(Member& member, Range* range) {
   Workshare& shared = *member.loop.shared;
   if (member.loop.attended) return next_range_slowly(member, range);
-  if (shared.next_may_pass) {
-    const std::uint64_t first = shared.next.fetch_add(shared.chunk, std::memory_order_relaxed);
-    if (first >= shared.trips) return false;
-    *range = chunk_from(shared, first);
-    return true;
-  }
+  if (shared.next_may_pass) return take_by_addition(shared, range);
   std::uint32_t number = 0;
   if (!shared.in_parts || !shared.parts.take_own(member.number, number)) return next_range_slowly(member, range);
   *range = chunk_from(shared, number * shared.chunk);
