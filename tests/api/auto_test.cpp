@@ -16,11 +16,12 @@ void unheard_of(void*) {}
 // Runs units until the choice is as expected; how many it took.
 unsigned long run_until(void (*entry)(void*), void* argument, weft_technique expected) {
   constexpr unsigned long most = 100000;
+  const weft_unit_attr attr = never_preempted(with(WEFT_AUTO));  // that would be a deviation
   weft_choice choice{};
   for (unsigned long count = 0; count < most; count += 100) {
     std::vector<weft_unit*> units(100);
     std::vector<void*> arguments(100, argument);
-    EXPECT_EQ(weft_unit_create_many(100, entry, arguments.data(), nullptr, units.data()), WEFT_OK);
+    EXPECT_EQ(weft_unit_create_many(100, entry, arguments.data(), &attr, units.data()), WEFT_OK);
     EXPECT_EQ(weft_unit_free_many(100, units.data()), WEFT_OK);
     EXPECT_EQ(weft_auto_choice(entry, &choice), WEFT_OK);
     if (count >= 1000 && choice.technique == expected) return count + 100;

@@ -77,7 +77,7 @@ TEST_P(WaitingTest, CountsItsMoves) {
   OwnWorker one(WEFT_BASIC_WAIT, {first});
   OwnWorker other(WEFT_BASIC_WAIT, {second});
   Jobs jobs;
-  weft_unit* unit = jobs.start(with(GetParam(), first), [&] {
+  weft_unit* unit = jobs.start(never_preempted(with(GetParam(), first)), [&] {
     weft_yield();
     for (int i = 0; i < 10; ++i) {
       weft_unit_migrate(weft_unit_self(), i % 2 == 0 ? second : first);

@@ -191,12 +191,12 @@ TEST_P(ChildFirstInPoolsTest, ACreatorInAPrivatePoolComesBackThere) {
   const OwnScheduler own(run_pools, nullptr, false, {pool});
   std::string order;
   Jobs jobs;
-  jobs.start(with(WEFT_ROC_L), [&] {
+  jobs.start(never_preempted(with(WEFT_ROC_L)), [&] {
     Jobs children;
-    children.start(with(GetParam()), [&] { order += "child "; });
+    children.start(never_preempted(with(GetParam())), [&] { order += "child "; });
     order += "creator ";
   });
-  jobs.start(with(WEFT_ROC_L), [&] { order += "other "; });
+  jobs.start(never_preempted(with(WEFT_ROC_L)), [&] { order += "other "; });
   jobs.join();
   EXPECT_EQ(order, "child other creator ") << "the pool is a queue";
 }
@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(, ChildFirstInPoolsTest,
 TEST_P(ChildFirstTest, ACreatorKnowsWhereItIs) {
   Jobs jobs;
   weft_unit_statistics statistics{};
-  jobs.start(WEFT_ROC_L, [&] {
+  jobs.start(never_preempted(with(WEFT_ROC_L)), [&] {
     const weft_worker* before = weft_worker_self();
     bool moved = false;
     Jobs children;

@@ -43,6 +43,11 @@ weft_unit_attr with(weft_technique technique, weft_pool* pool) {
   return attr;
 }
 
+weft_unit_attr never_preempted(weft_unit_attr attr) {
+  attr.preemption = WEFT_PREEMPT_NONE;
+  return attr;
+}
+
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!condition()) {

@@ -54,6 +54,8 @@ inline std::string technique_name(const ::testing::TestParamInfo<weft_technique>
 /// Attributes with a technique, and the rest as it is by default.
 weft_unit_attr with(weft_technique technique);
 weft_unit_attr with(weft_technique technique, weft_pool* pool);
+/// For what only holds while nobody is preempted (an order, a count), where the whole program is (WEFT_PREEMPT).
+weft_unit_attr never_preempted(weft_unit_attr attr);
 
 /// Waits as weft waits, letting units run here, until `condition` holds; false after `limit`.
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(10));

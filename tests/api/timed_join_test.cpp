@@ -127,8 +127,8 @@ TEST_F(TimedJoinTest, OfAPrivatePoolOnlyOnItsWorker) {
 TEST_F(TimedJoinTest, DoesNotPoll) {
   Jobs jobs;
   weft_unit* unit = jobs.start(WEFT_ROC_L, [] { weft_suspend(); });
-  weft_unit* joiner =
-      jobs.start(WEFT_FULL, [&] { EXPECT_EQ(weft_unit_timed_join(unit, 30 * millisecond), WEFT_ERR_TIMEOUT); });
+  weft_unit* joiner = jobs.start(never_preempted(with(WEFT_FULL)),
+                                 [&] { EXPECT_EQ(weft_unit_timed_join(unit, 30 * millisecond), WEFT_ERR_TIMEOUT); });
   EXPECT_EQ(weft_unit_join(joiner), WEFT_OK);
   EXPECT_EQ(deviations_of(joiner), 1U);
   EXPECT_EQ(weft_resume(unit), WEFT_OK);

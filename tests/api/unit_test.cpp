@@ -118,7 +118,7 @@ TEST_P(TechniqueTest, IsRevived) {
 
 TEST_P(WaitingTest, CountsItsDeviations) {
   Jobs jobs;
-  weft_unit* unit = jobs.start(GetParam(), [] {
+  weft_unit* unit = jobs.start(never_preempted(with(GetParam())), [] {
     for (int i = 0; i < 5; ++i) weft_yield();
     weft_suspend();
   });
@@ -134,7 +134,7 @@ TEST_P(WaitingTest, CountsItsDeviations) {
 
 TEST_P(TechniqueTest, CountsNoDeviationsWhereThereAreNone) {
   Jobs jobs;
-  weft_unit* unit = jobs.start(GetParam(), [] {});
+  weft_unit* unit = jobs.start(never_preempted(with(GetParam())), [] {});
   EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
   weft_unit_statistics statistics{7, 7, 7};
   EXPECT_EQ(weft_unit_get_statistics(unit, &statistics), WEFT_OK);

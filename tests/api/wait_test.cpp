@@ -45,7 +45,7 @@ TEST_P(WaitingTest, YieldsInTurn) {
   int most = 0;
   Jobs jobs;
   for (int member = 0; member < members; ++member)
-    jobs.start(with(GetParam(), pool), [&, member] {
+    jobs.start(never_preempted(with(GetParam(), pool)), [&, member] {
       while (steps[member] < 100) {
         ++steps[member];
         weft_yield();

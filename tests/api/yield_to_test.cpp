@@ -15,12 +15,12 @@ TEST_F(PassOnTest, TheNamedUnitComesNext) {
     std::string order;
     weft_unit* last = nullptr;
     int answer = -1;
-    jobs.start(with(technique, pool), [&] {
+    jobs.start(never_preempted(with(technique, pool)), [&] {
       answer = weft_yield_to(last);
       order += 'a';
     });
-    jobs.start(with(technique, pool), [&] { order += 'b'; });
-    last = jobs.start(with(technique, pool), [&] { order += 'c'; });
+    jobs.start(never_preempted(with(technique, pool)), [&] { order += 'b'; });
+    last = jobs.start(never_preempted(with(technique, pool)), [&] { order += 'c'; });
     jobs.join();
     EXPECT_EQ(answer, WEFT_OK);
     EXPECT_EQ(order, "cba") << plain_name(technique);
@@ -34,7 +34,7 @@ TEST_F(PassOnTest, OneThatHasBegunComesNext) {
   std::string order;
   weft_unit* units[3];
   for (int number = 0; number < 3; ++number)
-    units[number] = jobs.start(with(WEFT_ROC_L, pool), [&, number] {
+    units[number] = jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [&, number] {
       weft_yield();
       order += static_cast<char>('a' + number);
       if (number != 0) return;
@@ -53,9 +53,9 @@ TEST_F(PassOnTest, SaysWhenItCannot) {
   weft_unit* done = jobs.start(with(WEFT_ROC_L, pool), [] {});
   EXPECT_EQ(weft_unit_join(done), WEFT_OK);
   EXPECT_EQ(weft_yield_to(done), WEFT_ERR_STATE) << "a root";
-  weft_unit* sleeper = jobs.start(with(WEFT_ROC_L, pool), [] { weft_suspend(); });
+  weft_unit* sleeper = jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [] { weft_suspend(); });
   int ran = 0;
-  jobs.start(with(WEFT_ROC_L, pool), [&] {
+  jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [&] {
     EXPECT_EQ(weft_yield_to(weft_unit_self()), WEFT_ERR_STATE) << "itself";
     EXPECT_EQ(weft_yield_to(done), WEFT_ERR_STATE);
     EXPECT_EQ(weft_yield_to(sleeper), WEFT_ERR_STATE) << "it is suspended";
@@ -104,16 +104,16 @@ TEST_F(PassOnTest, TheResumedUnitComesNext) {
   OwnScheduler own(WEFT_BASIC, {pool});
   Jobs jobs;
   std::string order;
-  weft_unit* sleeper = jobs.start(with(WEFT_ROC_L, pool), [&] {
+  weft_unit* sleeper = jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [&] {
     weft_suspend();
     order += 's';
   });
-  jobs.start(with(WEFT_ROC_L, pool), [&] {
+  jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [&] {
     EXPECT_EQ(weft_resume_to(sleeper), WEFT_OK);
     order += 'r';
     EXPECT_EQ(weft_resume_to(sleeper), WEFT_ERR_STATE) << "it is done";
   });
-  jobs.start(with(WEFT_ROC_L, pool), [&] { order += 'o'; });
+  jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [&] { order += 'o'; });
   jobs.join();
   EXPECT_EQ(order, "sor");
   EXPECT_EQ(weft_resume_to(nullptr), WEFT_ERR_ARGUMENT);
