@@ -19,6 +19,7 @@
 #include "os/libraries.h"
 #include "os/restarted_calls.h"
 #include "os/symbol_table.h"
+#include "os/user_ids.h"
 
 namespace weft::os {
 namespace {
@@ -202,12 +203,14 @@ void on_signal(int, siginfo_t* info, void* context) {
   interruption.context = context;
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
+  const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
   if (interruption.in_runtime && !interruption.in_weft) {
     const long call = arch::system_call_to_be_made(*interrupted);
     interruption.in_sleep = is_restarted(call) || arch::system_call_was_cut_short(*interrupted);
     if (call == SYS_futex) interruption.awaited = awaited_by_futex(*interrupted);
+    if (const auto [word, value] = interruption.awaited; awaits_change_of_user_ids(word, value, stack))
+      interruption.in_sleep = false;
   }
-  const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
   const stack_t& alternate = interrupted->uc_stack;  // it does not say whether that is in use
   interruption.in_handler =
       (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack, looks_at_ticks)) ||

@@ -8,6 +8,12 @@
 // thread's own descriptor, where in each is the same. The descriptor may be in use elsewhere, by whoever wears it now;
 // glibc's handler changes it by atomic operations alone, which it has made for that.
 //
+// Meanwhile the caller sleeps with a lock in hand that every start and end of a thread needs. A unit that was left
+// there would keep it until its turn, and weft may need another KLT for that turn to come. So nobody is left in there
+// (awaits_change_of_user_ids()), and need not be: the threads answer in their handlers, whatever their workers do. What
+// tells that wait from others is its word, the count of a command on the caller's own stack that begins with the number
+// of a system call; or, where a thread has just been started, a value that no other wait of libc's has.
+//
 // The thread whose pointer the caller wears is not signalled: glibc takes it for the caller, and it keeps its user ids.
 // A lender of identities (os/identity.h) makes no system call by which anybody could tell. For members of inner
 // regions, and with KLT-switching, it may be a KLT that runs units later.
@@ -63,7 +69,37 @@ void on_signal(int number, siginfo_t* info, void* context) {
   arch::set_thread_pointer(worn);
 }
 
+// libc's description of the change, which the handlers read.
+struct Command {
+  int system_call;
+  long ids[3];
+  std::atomic<std::uint32_t> still_to_answer;
+};
+
+bool changes_ids(int system_call) {
+  switch (system_call) {
+    case SYS_setuid:
+    case SYS_setgid:
+    case SYS_setreuid:
+    case SYS_setregid:
+    case SYS_setresuid:
+    case SYS_setresgid:
+    case SYS_setgroups:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+bool awaits_change_of_user_ids(const std::atomic<std::uint32_t>* word, std::uint32_t value, std::uintptr_t stack) {
+  constexpr std::uint32_t thread_has_not_begun = -2U;
+  if (value == thread_has_not_begun) return true;
+  constexpr std::uintptr_t frames = 1024;  // from the caller's command to the wait
+  const std::uintptr_t command = reinterpret_cast<std::uintptr_t>(word) - offsetof(Command, still_to_answer);
+  return command - stack < frames && changes_ids(reinterpret_cast<const Command*>(command)->system_call);
+}
 
 void let_user_ids_change() {
   if (robust_list_in_descriptor == 0 || is_installed.exchange(true, std::memory_order_relaxed)) return;

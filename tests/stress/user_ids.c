@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,12 +87,48 @@ static void beside_regions(void) {
   pthread_join(thread, NULL);
 }
 
+static atomic_int is_deaf;
+
+// As one does that the kernel does not run. pthread_sigmask() would leave libc's own signals open.
+static void* answer_late(void* argument) {
+  const uint64_t all = ~0ULL, none = 0;
+  for (int i = 0; i < repeats(3); i++) {
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+    atomic_store(&is_deaf, 1);
+    sleep_seconds(0.1);
+    atomic_store(&is_deaf, 0);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    sleep_seconds(0.05);
+  }
+  return argument;
+}
+
+// Bug: the one that changed it (on a root's KLT, while the root waited) was left while it waited for the threads, with
+// a lock of libc's that weft needed to start a KLT for the others, which wanted that lock too.
+static void one_of_the_threads_answers_late(void) {
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, answer_late, NULL), 0, "pthread_create()");
+  for (int i = 0; i < repeats(3); i++) {
+    while (!atomic_load(&is_deaf)) sleep_seconds(0.001);
+#pragma omp parallel num_threads(16)
+    {
+#pragma omp barrier
+      change_to(group(i % 2));
+#pragma omp barrier
+      check_group(group(i % 2));
+    }
+  }
+  pthread_join(thread, NULL);
+  change_to(group(0));
+}
+
 int main(int count, char** arguments) {
   const struct Case cases[] = {
       {"between_regions", between_regions, 0},
       {"by_a_member", by_a_member, 0},
       {"by_all_members", by_all_members, 0},
       {"beside_regions", beside_regions, 0},
+      {"one_of_the_threads_answers_late", one_of_the_threads_answers_late, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);
