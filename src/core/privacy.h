@@ -6,7 +6,7 @@
 // owner knows).
 //
 //   Owner:    inside = 1;  light fence;  private?  -> touch; inside = 0
-//             no? -> inside = 0;  ending?  -> state = seen;  and the shared protocol
+//             no? -> ending?  -> state = seen;   inside = 0, and the shared protocol
 //   Visitor:  visits += 1;  private?  -> state = ending;  a while: seen?  if not: heavy fence;
 //             wait until inside = 0;  state = shared
 //             ... the shared protocol ...  visits -= 1
@@ -55,12 +55,9 @@ class Privacy {
   /// Owner only. True: what is guarded is the owner's alone until leave().
   bool enter() {
     inside_.store(true, std::memory_order_relaxed);
-    fence();
-    const State state = state_.load(std::memory_order_acquire);
-    if (state == State::private_) [[likely]]
+    if (is_private_after()) [[likely]]
       return true;
     inside_.store(false, std::memory_order_release);
-    answer(state);
     return false;
   }
   void leave() { inside_.store(false, std::memory_order_release); }

@@ -207,9 +207,10 @@ void on_signal(int, siginfo_t* info, void* context) {
   if (interruption.in_runtime && !interruption.in_weft) {
     const long call = arch::system_call_to_be_made(*interrupted);
     interruption.in_sleep = is_restarted(call) || arch::system_call_was_cut_short(*interrupted);
-    if (call == SYS_futex) interruption.awaited = awaited_by_futex(*interrupted);
-    if (const auto [word, value] = interruption.awaited; awaits_change_of_user_ids(word, value, stack))
-      interruption.in_sleep = false;
+    if (call == SYS_futex) {
+      const auto [word, value] = interruption.awaited = awaited_by_futex(*interrupted);
+      if (awaits_change_of_user_ids(word, value, stack)) interruption.in_sleep = false;
+    }
   }
   const stack_t& alternate = interrupted->uc_stack;  // it does not say whether that is in use
   interruption.in_handler =

@@ -42,7 +42,8 @@ struct Interruption {
   bool in_weft;         // the code lies in the library that contains weft
   bool in_runtime;      // the same, or libc, the dynamic linker, the C++ runtime, the library that malloc() comes from,
                         // or the kernel's vdso
-  bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR
+  bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR. Not in a
+                        // change of user ids, which holds a lock that weft needs (os/user_ids.h)
   WordAwaited awaited;  // at such a call that begins anew and has no limit of time
   bool in_handler;      // of the program's, or on an alternate stack: what that has interrupted may be anything
   std::uintptr_t instruction;

@@ -101,8 +101,8 @@ inline touch()
 	   atomic { newest++; buffered++; changes++; buffer ! to_data, newest }
 	   buffer ! to_inside, 0
 	:: else ->
-	   buffer ! to_inside, 0;
 	   answer();
+	   buffer ! to_inside, 0;
 	   atomic { empty_buffer(); data++; changes++ }
 	fi
 }
