@@ -76,7 +76,7 @@ struct Wholly {
   core::AnyMutex& mutex;
   std::uint32_t depth = 0;
   void unlock() { depth = mutex.unlock_wholly(); }
-  bool unlock_if_not_awaited() { return mutex.unlock_if_not_awaited(); }
+  core::Mutex* plain() { return mutex.plain(); }
   void lock() { mutex.lock_wholly(depth); }
 };
 

@@ -11,6 +11,7 @@
 #include "core/place_pools.h"
 #include "core/pool/chain.h"
 #include "core/pool/pool.h"
+#include "core/sync/mutex.h"
 #include "core/technique/entry.h"
 #include "core/workers.h"
 
@@ -103,9 +104,21 @@ void settle_suspended(Worker& worker, Unit& unit) {
     put_ready(worker, unit);
 }
 
-void settle_parked(const Worker& worker, Unit& unit) {
+// To the unit that goes on here now, if it wants that mutex and nobody has been waiting for it (sync/condition.h).
+void unlock_or_hand_on(Worker& worker) {
+  Mutex& mutex = *worker.left_locked;
+  worker.left_locked = nullptr;
+  const Unit* next = worker.current;
+  if (next != nullptr && next->stack->relocks == &mutex && mutex.held_and_not_awaited())
+    next->stack->relocks = nullptr;
+  else
+    mutex.unlock();
+}
+
+void settle_parked(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::suspended, std::memory_order_relaxed);
   worker.parked_under->unlock();
+  if (worker.left_locked != nullptr) unlock_or_hand_on(worker);
 }
 
 [[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {

@@ -274,7 +274,7 @@ namespace {
          !worker.spare && !worker.ends.load(std::memory_order_relaxed);
 }
 
-bool may_pass(const Worker& worker, const Unit& leaving) {
+[[gnu::always_inline]] inline bool may_pass(const Worker& worker, const Unit& leaving) {
   return frame_can_wait(worker, leaving) && runs_on_any_identity(leaving);
 }
 
@@ -310,27 +310,53 @@ bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next) {
   return may_pass(worker, leaving) && can_be_passed_to(worker, next);
 }
 
+namespace {
+
+// What next_to_switch_to() is seldom about, or what takes longer anyway. Functions of their own, so that it saves no
+// registers.
+
+[[gnu::noinline]] Unit* next_of_own_scheduler(Worker& worker, const Scheduler& own) {
+  const Pool* list = own.private_list();
+  if (list == nullptr) return nullptr;
+  if (Ring<Order::fifo>* ring = list->fifo_ring(); ring != nullptr) return take_if_it_suits(worker, *ring);
+  return take_if_it_suits(worker, list->ring<Order::lifo>());
+}
+
+[[gnu::noinline]] Unit* next_where_others_come(Worker& worker) {
+  Unit* unit = next_local(worker);
+  if (unit == nullptr || can_be_passed_to(worker, *unit)) return unit;
+  worker.handed_on = unit;
+  return nullptr;
+}
+
+// It is the newest in the deque, and the worker is inside its privacy.
+[[gnu::noinline]] Unit* next_that_has_not_departed(Worker& worker, Unit& newest) {
+  const bool suits = can_be_passed_to(worker, newest);
+  if (suits) worker.deque.drop_alone();
+  worker.privacy.leave();
+  return suits ? &newest : nullptr;
+}
+
+}  // namespace
+
 // Where nobody else can take it, the next unit is looked at first and left where it is if it does not suit.
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
   if (!may_pass(worker, leaving)) return nullptr;
   // Now and then the scheduler looks for what others offer.
   if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
-  if (const Scheduler* own = worker.scheduler(); own != nullptr) {
-    const Pool* list = own->private_list();
-    if (list == nullptr) return nullptr;
-    if (Ring<Order::fifo>* ring = list->fifo_ring(); ring != nullptr) return take_if_it_suits(worker, *ring);
-    return take_if_it_suits(worker, list->ring<Order::lifo>());
+  if (const Scheduler* own = worker.scheduler(); own != nullptr) return next_of_own_scheduler(worker, *own);
+  if (!worker.privacy.enter()) [[unlikely]]
+    return next_where_others_come(worker);
+  Unit* unit = worker.deque.peek();
+  if (unit != nullptr) {
+    if (!unit->departed) return next_that_has_not_departed(worker, *unit);
+    if (runs_on_any_identity(*unit)) [[likely]]
+      worker.deque.drop_alone();
+    else
+      unit = nullptr;
   }
-  if (worker.privacy.enter()) {
-    Unit* unit = worker.deque.peek();
-    if (unit != nullptr) unit = can_be_passed_to(worker, *unit) ? worker.deque.pop_alone() : nullptr;
-    worker.privacy.leave();
-    return unit;
-  }
-  Unit* unit = next_local(worker);
-  if (unit == nullptr || can_be_passed_to(worker, *unit)) return unit;
-  worker.handed_on = unit;
-  return nullptr;
+  worker.privacy.leave();
+  return unit;
 }
 
 Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {

@@ -30,6 +30,7 @@
 
 namespace weft::core {
 
+class Mutex;
 class Scheduler;
 
 /// Worker::parked: whether its KLT sleeps on that word, and what for.
@@ -97,6 +98,7 @@ struct alignas(base::cache_line) Worker {
   Unit* left = nullptr;                             // while a unit switches to another: the one that was left,
   std::intptr_t left_by = 0;                        // and the event; for the other to settle
   Spinlock* parked_under = nullptr;                 // what a unit that parks holds until it is off its stack
+  Mutex* left_locked = nullptr;                     // and what it has not unlocked yet then (sync/condition.h)
   void* root_extras = nullptr;                      // of a root: its unit-local values
   unsigned in_hand = 0;                             // units that a loop on this KLT has claimed and not started yet
   const Worker* seen_at = nullptr;                  // in its last search: who had a single unit,

@@ -50,8 +50,8 @@ class AnyMutex {
     give();
     return depth;
   }
-  /// unlock_wholly() of a plain one where nobody has to be woken; false: else, and nothing has changed.
-  bool unlock_if_not_awaited() { return kind_ == plain_mutex && plain_.unlock_if_not_awaited(); }
+  /// What all of it is, if it is neither fair nor recursive; else nullptr.
+  Mutex* plain() { return kind_ == plain_mutex ? &plain_ : nullptr; }
   void lock_wholly(std::uint32_t depth) {
     (void)take_until(never);
     if (!is(recursive_mutex)) return;

@@ -165,13 +165,19 @@ std::uint32_t Barrier::arrived() const {
 // ---------------------------------------------------------------- without shards
 
 // Under the queue's lock, which orders what was done before the barrier and after it, too.
-Barrier::Arrival Barrier::arrive(Waiters& waiters) {
-  if (shards_.load(std::memory_order_relaxed) != nullptr) return Arrival::elsewhere;
+[[gnu::always_inline]] inline Barrier::Arrival Barrier::arrive(Waiters& waiters) {
+  if (shards_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    return Arrival::elsewhere;
   const std::uint32_t arrived = arrived_.load(std::memory_order_relaxed) + 1;
-  if (arrived != parties_) {
-    arrived_.store(arrived, std::memory_order_relaxed);
-    return Arrival::waits;
+  if (arrived == parties_) {
+    complete(waiters);
+    return Arrival::last;
   }
+  arrived_.store(arrived, std::memory_order_relaxed);
+  return Arrival::waits;
+}
+
+[[gnu::noinline]] void Barrier::complete(Waiters& waiters) {
   const Unit* chain = waiters.take_all();
   const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
   round_.store(round, std::memory_order_relaxed);
@@ -179,7 +185,6 @@ Barrier::Arrival Barrier::arrive(Waiters& waiters) {
   constexpr std::uint32_t seldom = 8;
   if (round % seldom == 0 && are_apart(chain))
     shards_.store(make_shards(*this_worker(), parties_), std::memory_order_release);
-  return Arrival::last;
 }
 
 bool Barrier::arrive_and_wait() {
@@ -191,14 +196,13 @@ bool Barrier::arrive_and_wait() {
         arrival = arrive(waiters);
         return arrival == Arrival::waits;
       },
-      [] { return true; }, [] {});
+      [](Worker&, const Unit&) { return true; }, [] {});
   if (arrival == Arrival::elsewhere) [[unlikely]]
     return wait_in_shard(*shards_.load(std::memory_order_acquire));
   return arrival == Arrival::last;
 }
 
-Barrier::Outcome Barrier::wait_until(std::uint64_t deadline) {
-  if (deadline == never) return arrive_and_wait() ? Outcome::passed_last : Outcome::passed;
+Barrier::Outcome Barrier::timed_wait(std::uint64_t deadline) {
   worker_here();  // a thread of the program's may be new here, and the last
   std::uint32_t round = 0;
   auto arrival = Arrival::elsewhere;

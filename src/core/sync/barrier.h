@@ -30,7 +30,11 @@ class Barrier {
   /// True for exactly one of the parties of each round: the last to arrive.
   bool arrive_and_wait();
   /// When the deadline has passed, and some have not arrived, the caller has not arrived either.
-  Outcome wait_until(std::uint64_t deadline);
+  Outcome wait_until(std::uint64_t deadline) {
+    if (deadline != never) [[unlikely]]
+      return timed_wait(deadline);
+    return arrive_and_wait() ? Outcome::passed_last : Outcome::passed;
+  }
   /// Arrives only if it is the last; for those that cannot wait.
   [[nodiscard]] bool try_arrive_last();
   /// How many have arrived and wait.
@@ -43,6 +47,8 @@ class Barrier {
   enum class Arrival : std::uint8_t { waits, last, elsewhere };
 
   Arrival arrive(Waiters& waiters);
+  void complete(Waiters& waiters);
+  Outcome timed_wait(std::uint64_t deadline);
   bool take_back(std::uint32_t round);
   Outcome wait_in_queue(std::uint32_t round, std::uint64_t deadline);
 

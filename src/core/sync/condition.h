@@ -5,12 +5,21 @@
 // not lost, and nothing needs to be counted. The word says whether somebody may be queued; it is written
 // under the queue's lock only. Whoever notifies because of what it did under the mutex sees it without
 // further ado, through the mutex: without waiters a notification is one load.
+//
+// Two units that hand a turn to and fro leave a mutex that the other locks at once. So a unit that waits leaves a plain
+// mutex locked at first (Worker::left_locked), and says on its own stack which one it will want (Stack::relocks). It is
+// off its stack, and what comes next on that worker is known, when it is settled: if that is a unit that is about to
+// lock the same mutex, it has it now, which its `relocks` being gone says; else the mutex is unlocked there and then.
+// `relocks` is set only while its unit is in wait(), and nobody looks at it but who runs on that worker. Where somebody
+// waits for the mutex in turn, nothing is handed on: else two units could keep it to themselves for ever.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "core/parking_lot.h"
+#include "core/sync/mutex.h"
 
 namespace weft::core {
 
@@ -43,15 +52,18 @@ class Condition {
       queued_.store(1, std::memory_order_relaxed);
       return true;
     };
-    const auto leave_quickly = [&mutex]() -> bool {
-      (void)mutex;
-      if constexpr (requires { mutex.unlock_if_not_awaited(); })
-        return mutex.unlock_if_not_awaited();
-      else
-        return false;  // to unlock it may need another queue's lock
+    Stack* stack = nullptr;
+    const auto leave_locked = [&mutex, &stack](Worker& worker, const Unit& unit) {
+      Mutex* plain = mutex.plain();
+      if (plain == nullptr || !plain->held_and_not_awaited()) return false;
+      stack = unit.stack;
+      stack->relocks = plain;
+      worker.left_locked = plain;
+      return true;
     };
-    (void)park_if(strict_key(this), announce, leave_quickly, [&mutex] { mutex.unlock(); });
-    mutex.lock();
+    (void)park_if(strict_key(this), announce, leave_locked, [&mutex] { mutex.unlock(); });
+    const bool handed_on = stack != nullptr && std::exchange(stack->relocks, nullptr) == nullptr;
+    if (!handed_on) mutex.lock();
   }
   /// Whether somebody waits.
   bool awaited() const;

@@ -28,12 +28,10 @@ class Mutex {
       unlock_slow();
     return before != 0;
   }
-  /// unlock() where nobody has to be woken; false: somebody has, or nobody held it, and nothing has changed.
-  bool unlock_if_not_awaited() {
-    std::uint32_t held = 1;
-    return word_.compare_exchange_strong(held, 0, std::memory_order_release, std::memory_order_relaxed);
-  }
+  Mutex* plain() { return this; }
   bool held() const { return word_.load(std::memory_order_relaxed) != 0; }
+  /// For the holder: nobody has had to be woken by unlock() so far.
+  bool held_and_not_awaited() const { return word_.load(std::memory_order_relaxed) == 1; }
 
  private:
   bool lock_slow(std::uint64_t deadline);

@@ -156,7 +156,17 @@ Unit* next_in_batch(Worker& worker, Technique technique);
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
 
 /// The unit runs again, on the calling worker.
-void note_running(Worker& worker, Unit& unit);
+[[gnu::always_inline]] inline void note_running(Worker& worker, Unit& unit) {
+  if (unit.place != worker.index) [[unlikely]] {
+    unit.place = static_cast<std::uint16_t>(worker.index);
+    if (unit.moves != UINT16_MAX) ++unit.moves;
+  }
+  unit.state.store(UnitState::running, std::memory_order_relaxed);
+  worker.current = &unit;
+  pass_scheduling_point(worker);
+  ++worker.counters.units_resumed;
+}
+
 /// The unit leaves its stack, for the first time or again.
 void note_deviation(Worker& worker, Unit& unit);
 

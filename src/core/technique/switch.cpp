@@ -29,17 +29,6 @@ void note_first_deviation(Worker& worker, Unit& unit) {
   if (has_flag(unit, UnitFlag::chosen)) note_deviated(worker, unit.entry);
 }
 
-void note_running(Worker& worker, Unit& unit) {
-  if (unit.place != worker.index) {
-    unit.place = static_cast<std::uint16_t>(worker.index);
-    if (unit.moves != UINT16_MAX) ++unit.moves;
-  }
-  unit.state.store(UnitState::running, std::memory_order_relaxed);
-  worker.current = &unit;
-  pass_scheduling_point(worker);
-  ++worker.counters.units_resumed;
-}
-
 namespace {
 
 [[gnu::noinline]] void begin_after_another(Worker& worker, Unit& unit) {
@@ -48,7 +37,7 @@ namespace {
 }
 
 // The unit will be off its stack, and the other on its own, when somebody looks at this again (weft_unit_passed).
-void note_direct_switch(Worker& worker, Unit& unit, Event event, Unit& next) {
+[[gnu::always_inline]] inline void note_direct_switch(Worker& worker, Unit& unit, Event event, Unit& next) {
   worker.left = &unit;
   worker.left_by = static_cast<std::intptr_t>(event);
   if (next.departed) [[likely]]
@@ -57,8 +46,9 @@ void note_direct_switch(Worker& worker, Unit& unit, Event event, Unit& next) {
     begin_after_another(worker, next);
 }
 
-inline int switch_between(const Worker& worker, Unit& unit, Unit& next) {
-  if (next.departed) return weft_context_pass(&unit.context, next.context);
+[[gnu::always_inline]] inline int switch_between(const Worker& worker, Unit& unit, Unit& next) {
+  if (next.departed) [[likely]]
+    return weft_context_pass(&unit.context, next.context);
   return weft_context_pass_to_new(&unit.context, next.stack->top(), &next, worker.fp_control);
 }
 
@@ -76,13 +66,19 @@ void note_deviation(Worker& worker, Unit& unit) {
 
 namespace {
 
+[[gnu::noinline]] int pass_to_new(Worker& worker, Unit& unit, Event event, Unit& next) {
+  note_direct_switch(worker, unit, event, next);
+  return switch_between(worker, unit, next);
+}
+
 // Leaves the unit for `next`, or for the scheduler if that is nullptr.
 inline int pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
   if constexpr (!sanitizer::active) {
-    if (next == nullptr)
+    if (next == nullptr) [[unlikely]]
       return weft_context_leave(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
+    if (!next->departed) return pass_to_new(worker, unit, event, *next);
     note_direct_switch(worker, unit, event, *next);
-    return switch_between(worker, unit, *next);
+    return weft_context_pass(&unit.context, next->context);
   }
   void* fake = nullptr;
   if (next == nullptr) {
