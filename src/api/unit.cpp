@@ -50,9 +50,7 @@ namespace {
 }
 
 // Nothing else is to be done to free the unit. False: there is, or it may not be done.
-inline bool is_free_at_once(const core::Unit& unit) {
-  return core::is_done(unit) && unit.stack == nullptr && !may_have_details(unit);
-}
+inline bool is_free_at_once(const core::Unit& unit) { return core::is_done(unit) && core::is_bare(unit); }
 
 inline bool free_quickly(core::Worker& worker, core::Unit& unit) {
   if (!is_free_at_once(unit) || worker.units.full()) return false;

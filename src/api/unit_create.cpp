@@ -1,8 +1,8 @@
 // Creating units: the C API. Attributes are looked at here; what comes of them is the core's.
 //
 // Three ways lead to a unit, and each does what the one before it cannot: with what the last one was asked for with
-// (weft_unit_create itself; a child-first one: spawn_or_create_simply), with attributes that most ask for
-// (create_simply), and with any (create_slowly).
+// (weft_unit_create itself; a child-first one: spawn_or_create; one that has its stack at once: bind_or_create), with
+// attributes that most ask for (create_simply), and with any (create_slowly).
 #include "api/convert.h"
 #include "api/preempt.h"
 #include "core/create.h"
@@ -132,13 +132,18 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
   return WEFT_OK;
 }
 
+// False: there is no memory, and the unit is given back.
+inline bool has_stack(core::Worker& worker, core::Unit& made, std::uint8_t stack_class) {
+  made.stack = core::take_stack_if_there_is(worker, stack_class);
+  if (made.stack != nullptr) [[likely]]
+    return true;
+  core::discard_unit(worker, made);
+  return false;
+}
+
 // A child-first unit starts at once: so want of memory for its stack can be told.
 inline int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
-  made.stack = core::take_stack_if_there_is(worker, made.stack_class);
-  if (made.stack == nullptr) {
-    core::discard_unit(worker, made);
-    return WEFT_ERR_MEMORY;
-  }
+  if (!has_stack(worker, made, made.stack_class)) return WEFT_ERR_MEMORY;
   *unit = handle_of(&made);
   core::run_child_first(worker, made);
   return WEFT_OK;
@@ -173,6 +178,11 @@ inline int push_newest(core::Worker& worker, core::Unit& made) {
   return core::runtime.sleepers.load(std::memory_order_relaxed) > 0 ? notify_and_succeed() : WEFT_OK;
 }
 
+inline int push(core::Worker& worker, core::Unit& made, core::Pool* pool) {
+  if (pool == nullptr) return push_newest(worker, made);
+  return pool->push_quickly(&made) ? WEFT_OK : launch_and_succeed(worker, made);
+}
+
 // Whether create_simply() can do it.
 inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& attr) {
   if (!asks_for_little(attr) || attr.stack_size > largest_stack) return false;
@@ -203,27 +213,35 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
     worker->usual_child.set(attr, start);
     return spawn(*worker, *made, unit);
   }
-  if (core::binds_at_creation(technique)) {
-    made->stack = core::take_stack_if_there_is(*worker, start.stack_class);
-    if (made->stack == nullptr) [[unlikely]] {
-      core::discard_unit(*worker, *made);
-      return WEFT_ERR_MEMORY;
-    }
-  } else if ((simple_techniques >> attr->technique & 1U) != 0) {
-    worker->usual.set(attr, start);
-  }
+  const bool binds = core::binds_at_creation(technique);
+  if (binds && !has_stack(*worker, *made, start.stack_class)) return WEFT_ERR_MEMORY;
+  if ((simple_techniques >> attr->technique & 1U) != 0) (binds ? worker->usual_bound : worker->usual).set(attr, start);
   *unit = handle_of(made);
-  if (pool == nullptr) return push_newest(*worker, *made);
-  return pool->push_quickly(made) ? WEFT_OK : launch_and_succeed(*worker, *made);
+  return push(*worker, *made, pool);
 }
 
-// The same for a child-first unit, with what the last one was asked for with.
-[[gnu::noinline]] int spawn_or_create_simply(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
-                                             weft_unit** unit) {
+// The same for a unit that has its stack at once, with what the last such was asked for with.
+[[gnu::noinline]] int bind_or_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
+                                     weft_unit** unit) {
+  core::Worker* worker = core::this_worker();
+  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual_bound.is(attr) ||
+      worker->units.empty()) [[unlikely]]
+    return create_simply(entry, argument, attr, unit);
+  core::Pool* pool = pool_for(*worker, attr->pool);
+  core::Unit* made = worker->units.take_present();
+  core::set_up(*made, entry, argument, worker->usual_bound.start(), pool);
+  if (!has_stack(*worker, *made, worker->usual_bound.start().stack_class)) return WEFT_ERR_MEMORY;
+  *unit = handle_of(made);
+  return push(*worker, *made, pool);
+}
+
+// The same for a child-first unit.
+[[gnu::noinline]] int spawn_or_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
+                                      weft_unit** unit) {
   core::Worker* worker = core::this_worker();
   if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual_child.is(attr) ||
       worker->units.empty()) [[unlikely]]
-    return create_simply(entry, argument, attr, unit);
+    return bind_or_create(entry, argument, attr, unit);
   core::Unit* made = worker->units.take_present();
   core::set_up(*made, entry, argument, worker->usual_child.start(), pool_for(*worker, attr->pool));
   return spawn(*worker, *made, unit);
@@ -236,7 +254,7 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
   core::Worker* worker = core::this_worker();
   if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual.is(attr) ||
       worker->units.empty()) [[unlikely]]
-    return spawn_or_create_simply(entry, argument, attr, unit);
+    return spawn_or_create(entry, argument, attr, unit);
   core::Pool* pool = api::pool_of(attr->pool);
   if (pool != nullptr) {
     core::Unit* made = worker->units.take_present();

@@ -161,11 +161,12 @@ void strip(Worker& worker, Unit& unit) {
       worker.stacks.give(unit.stack);
     unit.stack = nullptr;
   }
+  unit.deviations = 0;
+  unit.moves = 0;
+  if (!has_flag(unit, UnitFlag::detailed)) return;
   UnitDetails& of_unit = details(unit);
   of_unit.name = nullptr;
   of_unit.priority = 0;
-  unit.deviations = 0;
-  unit.moves = 0;
   of_unit.revivals = 0;
   of_unit.held_off = 0;
 }

@@ -94,9 +94,14 @@ void launch_at(Worker& place, Unit* first);
 /// Gives back what only few units have: a stack of their own, something to say in the second cache line.
 void strip(Worker& worker, Unit& unit);
 
+/// strip() has nothing to do.
+inline bool is_bare(const Unit& unit) {
+  return unit.stack == nullptr && !unit.departed && !has_flag(unit, UnitFlag::detailed);
+}
+
 /// Gives a unit back that is done, and that nobody waits for any more.
 inline void free_unit(Worker& worker, Unit& unit) {
-  if (unit.stack != nullptr || may_have_details(unit)) [[unlikely]]
+  if (!is_bare(unit)) [[unlikely]]
     strip(worker, unit);
   worker.units.give(unit);
 }

@@ -106,8 +106,9 @@ struct ParkPlace {
 ParkResult park_any(ParkPlace* places, std::uint32_t count, std::uint64_t deadline, std::uint32_t* which);
 
 /// park() where it has to be fast: without a deadline, and with what is called known to the compiler. Under the queue's
-/// lock bool decide(Waiters&) says whether to wait. Once the unit stands in the queue, bool leave_quickly(Worker&, const
-/// Unit&) is called under that lock too; if it says false it has done nothing, and leave() is called, without the lock.
+/// lock bool decide(Waiters&) says whether to wait. Once the unit stands in the queue, bool leave_quickly(Worker&,
+/// const Unit&) is called under that lock too; if it says false it has done nothing, and leave() is called, without the
+/// lock.
 template <class Decide, class LeaveQuickly, class Leave>
 bool park_if(const void* address, Decide decide, LeaveQuickly leave_quickly, Leave leave);
 

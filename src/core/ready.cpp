@@ -124,6 +124,8 @@ void settle_parked(Worker& worker, Unit& unit) {
 [[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
   keep_identity(worker, unit);
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  // acquire: as in put_into_its_pool().
+  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr && pool->push_quickly(&unit)) return;
   if (put_into_its_pool(worker, unit)) return;
   const Share* scope = scope_of(unit);
   put_behind_all_others(worker, unit);

@@ -295,15 +295,6 @@ inline bool starts_by_switch(Worker& worker, Unit& unit) {
   return runs_on_any_identity(unit) && (unit.departed || starts_by_switch(worker, unit));
 }
 
-// From a list that is this worker's alone.
-template <Order order>
-inline Unit* take_if_it_suits(Worker& worker, Ring<order>& ring) {
-  Unit* unit = nullptr;
-  if (!ring.peek(unit) || !can_be_passed_to(worker, *unit)) return nullptr;
-  ring.drop();
-  return unit;
-}
-
 }  // namespace
 
 bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next) {
@@ -314,6 +305,25 @@ namespace {
 
 // What next_to_switch_to() is seldom about, or what takes longer anyway. Functions of their own, so that it saves no
 // registers.
+
+// It is what `ring` would give next.
+template <Order order>
+[[gnu::noinline]] Unit* next_of_list_that_has_not_departed(Worker& worker, Ring<order>& ring, Unit& next) {
+  if (!can_be_passed_to(worker, next)) return nullptr;
+  ring.drop();
+  return &next;
+}
+
+// From a list that is this worker's alone.
+template <Order order>
+inline Unit* take_if_it_suits(Worker& worker, Ring<order>& ring) {
+  Unit* unit = nullptr;
+  if (!ring.peek(unit)) return nullptr;
+  if (!unit->departed) return next_of_list_that_has_not_departed(worker, ring, *unit);
+  if (!runs_on_any_identity(*unit)) return nullptr;
+  ring.drop();
+  return unit;
+}
 
 [[gnu::noinline]] Unit* next_of_own_scheduler(Worker& worker, const Scheduler& own) {
   const Pool* list = own.private_list();

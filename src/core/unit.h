@@ -137,8 +137,8 @@ inline std::uint64_t load_start(const Unit& unit) {
   return __atomic_load_n(reinterpret_cast<Word*>(&unit.state), __ATOMIC_RELAXED);
 }
 
-/// What few units need. In a free descriptor they are as new: who frees a unit puts them in order again where it has
-/// departed, or UnitFlag::detailed says so.
+/// What few units need. In a free descriptor they are as new: who frees a unit puts them in order again where
+/// UnitFlag::detailed says so. An identity is gone when the unit is done.
 struct UnitDetails {
   os::Identity* identity = nullptr;  // what it owns at rung 3; else it runs on its worker's
   void* face = nullptr;              // what the face that made it hangs here
@@ -169,9 +169,6 @@ static_assert(sizeof(UnitDetails) == 32 && sizeof(Slab) == std::size_t{1} << 16U
 inline bool has_flag(const Unit& unit, UnitFlag flag) {
   return (unit.flags.load(std::memory_order_relaxed) & flag) != 0;
 }
-
-/// False: its UnitDetails are as new.
-inline bool may_have_details(const Unit& unit) { return unit.departed || has_flag(unit, UnitFlag::detailed); }
 
 inline UnitDetails& details(Unit& unit) {
   if (!has_flag(unit, UnitFlag::free_standing)) return static_cast<WholeUnit&>(unit).details;

@@ -88,6 +88,7 @@ struct alignas(base::cache_line) Worker {
   UnitCache units;
   Usual usual;
   Usual usual_child;  // the same of child-first units
+  Usual usual_bound;  // and of others that have their stack from their creation on
   Choices choices;
   Counters counters;
   Appetite appetite;
