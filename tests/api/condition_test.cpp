@@ -64,17 +64,25 @@ TEST_P(WaitingTest, PassesATurnOn) {
   }
 }
 
-// Units that are next to each other in a pool want different mutexes.
-TEST_P(WaitingTest, KeepsTwoGamesApart) {
+void play_two_games(const weft_unit_attr& attr) {
   const unsigned turns = scaled(2000);
   Game games[] = {Game(WEFT_MUTEX_PLAIN, 2), Game(WEFT_MUTEX_PLAIN, 3)};
   Jobs jobs;
   for (unsigned player = 0; player < 3; ++player)
     for (Game& game : games)
-      if (player < game.conditions.size()) jobs.start(GetParam(), [&, player] { game.play(player, turns); });
+      if (player < game.conditions.size()) jobs.start(attr, [&, player] { game.play(player, turns); });
   jobs.join();
   EXPECT_EQ(games[0].taken, 2 * turns);
   EXPECT_EQ(games[1].taken, 3 * turns);
+}
+
+TEST_P(WaitingTest, KeepsTwoGamesApart) { play_two_games(with(GetParam())); }
+
+// First in, first out: the unit that comes next wants the other mutex.
+TEST_P(WaitingTest, KeepsTwoGamesApartWhereTheyTakeTurns) {
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  const OwnScheduler scheduler(WEFT_BASIC, {pool});
+  play_two_games(with(GetParam(), pool));
 }
 
 // Others, who do not wait for the condition, come in too while a turn goes to and fro. (Seldom, on one worker: who was
