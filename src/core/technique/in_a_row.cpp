@@ -188,12 +188,11 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
 }
 
 inline bool suits_any_row(Worker& worker, Unit& unit, UnitStart& start) {
-  if (start.technique == Technique::automatic) [[likely]] {
-    start.technique = choose(worker.choices, unit.entry);
-    unit.technique = start.technique;
-    return start.technique == Technique::roc_l;
-  }
-  return start.technique == Technique::roc_l || start.technique == Technique::stackless;
+  if (start.technique == Technique::roc_l) return true;
+  if (start.technique != Technique::automatic) return start.technique == Technique::stackless;
+  start.technique = choose(worker.choices, unit.entry);
+  unit.technique = start.technique;
+  return start.technique == Technique::roc_l;
 }
 
 template <class Source>
