@@ -13,8 +13,9 @@ target_compile_features(weft_library_flags INTERFACE cxx_std_20)
 target_compile_options(
   weft_library_flags
   INTERFACE
-    # Thread-local storage of the shipped libraries is reached at a fixed offset from the thread pointer.
-    "$<$<COMPILE_LANGUAGE:C,CXX>:-fPIC;-fvisibility=hidden;-ftls-model=initial-exec>"
+    # Thread-local storage of the shipped libraries is reached at a fixed offset from the thread pointer. Each function
+    # begins a cache line: else a few bytes more or less in one move all that follow, and what takes 10 ns by 4 %.
+    "$<$<COMPILE_LANGUAGE:C,CXX>:-fPIC;-fvisibility=hidden;-ftls-model=initial-exec;-falign-functions=64>"
     "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fno-threadsafe-statics;-fvisibility-inlines-hidden>")
 
 # No shipped library may need libstdc++, and none may leave a symbol open. A sanitizer's own runtime is

@@ -43,9 +43,18 @@ extern "C" int weft_unit_timed_join(weft_unit* handle, uint64_t nanoseconds) { r
 
 namespace {
 
-[[gnu::noinline]] int free_slowly(weft_unit* handle) {
+[[gnu::noinline]] int join_and_free(weft_unit* handle) {
   if (const int error = weft_unit_join(handle); error != WEFT_OK) return error;
   core::free_unit(core::worker_here(), *unit_of(handle));
+  return WEFT_OK;
+}
+
+// The unit may have departed, and have a stack.
+[[gnu::noinline]] int free_slowly(weft_unit* handle) {
+  core::Worker* worker = core::this_worker();
+  if (handle == nullptr || worker == nullptr || !core::is_done(*unit_of(handle))) [[unlikely]]
+    return join_and_free(handle);
+  core::free_unit(*worker, *unit_of(handle));
   return WEFT_OK;
 }
 

@@ -133,7 +133,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
 }
 
 // False: there is no memory, and the unit is given back.
-inline bool has_stack(core::Worker& worker, core::Unit& made, std::uint8_t stack_class) {
+[[gnu::always_inline]] inline bool has_stack(core::Worker& worker, core::Unit& made, std::uint8_t stack_class) {
   made.stack = core::take_stack_if_there_is(worker, stack_class);
   if (made.stack != nullptr) [[likely]]
     return true;
@@ -238,10 +238,11 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
 // The same for a child-first unit.
 [[gnu::noinline]] int spawn_or_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
                                       weft_unit** unit) {
+  if (attr == nullptr || attr->technique < WEFT_C_FULL) return bind_or_create(entry, argument, attr, unit);
   core::Worker* worker = core::this_worker();
-  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual_child.is(attr) ||
+  if (entry == nullptr || worker == nullptr || unit == nullptr || !worker->usual_child.is(attr) ||
       worker->units.empty()) [[unlikely]]
-    return bind_or_create(entry, argument, attr, unit);
+    return create_simply(entry, argument, attr, unit);
   core::Unit* made = worker->units.take_present();
   core::set_up(*made, entry, argument, worker->usual_child.start(), pool_for(*worker, attr->pool));
   return spawn(*worker, *made, unit);

@@ -153,17 +153,7 @@ bool wait_for_end_until(Unit& unit, std::uint64_t deadline) {
   return park(parking) != ParkResult::timed_out;
 }
 
-void strip(Worker& worker, Unit& unit) {
-  if (unit.stack != nullptr) {
-    if (has_flag(unit, UnitFlag::own_memory))
-      sanitizer::destroy_fiber(unit.stack->fiber);
-    else
-      worker.stacks.give(unit.stack);
-    unit.stack = nullptr;
-  }
-  unit.deviations = 0;
-  unit.moves = 0;
-  if (!has_flag(unit, UnitFlag::detailed)) return;
+void renew_details(Unit& unit) {
   UnitDetails& of_unit = details(unit);
   of_unit.name = nullptr;
   of_unit.priority = 0;

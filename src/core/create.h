@@ -27,6 +27,7 @@
 #include "core/pool/pool.h"
 #include "core/scheduler.h"
 #include "core/unit.h"
+#include "core/sanitizer.h"
 #include "core/worker.h"
 
 namespace weft::core {
@@ -91,8 +92,23 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count);
 /// The same of a chain that ends with nullptr, on that worker, behind what waits there; others may take them.
 void launch_at(Worker& place, Unit* first);
 
+/// Makes the UnitDetails of a unit that is freed as new.
+void renew_details(Unit& unit);
+
 /// Gives back what only few units have: a stack of their own, something to say in the second cache line.
-void strip(Worker& worker, Unit& unit);
+inline void strip(Worker& worker, Unit& unit) {
+  if (Stack* stack = unit.stack; stack != nullptr) {
+    if (has_flag(unit, UnitFlag::own_memory)) [[unlikely]]
+      sanitizer::destroy_fiber(stack->fiber);
+    else
+      worker.stacks.give(stack);
+    unit.stack = nullptr;
+  }
+  unit.deviations = 0;
+  unit.moves = 0;
+  if (has_flag(unit, UnitFlag::detailed)) [[unlikely]]
+    renew_details(unit);
+}
 
 /// strip() has nothing to do.
 inline bool is_bare(const Unit& unit) {

@@ -203,9 +203,7 @@ class Deque {
   }
 
   /// Takes out what peek() has given, for an owner whose deque nobody else touches meanwhile.
-  void drop_alone() {
-    bottom_.store(bottom_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  }
+  void drop_alone() { bottom_.store(bottom_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
 
   /// Anybody; exact when nobody else is at it. top_ is read first: 0 means that it was empty at that moment.
   std::size_t size() const {

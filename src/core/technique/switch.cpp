@@ -137,9 +137,10 @@ extern "C" WeftSuccessor weft_unit_ends() {
     sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
     return {worker.scheduler_context, static_cast<std::uintptr_t>(Event::finished)};
   }
+  const bool departed = next->departed;
   note_direct_switch(worker, unit, Event::finished, *next);
   sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
-  if (next->departed) return {next->context, weft_to_unit};
+  if (departed) return {next->context, weft_to_unit};
   char* top = next->stack->top();
   std::memcpy(top - 16, &worker.fp_control, sizeof worker.fp_control);
   return {top, reinterpret_cast<std::uintptr_t>(next)};
