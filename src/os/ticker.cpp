@@ -13,27 +13,44 @@
 #endif
 
 namespace weft::os {
-// For that KLT: the one that there is may be for another.
-bool Ticker::prepare(pid_t klt) {
-  if (klt_ == klt) return true;
-  if (klt_ != 0) arch::system_call(SYS_timer_delete, timer_);
-  klt_ = 0;
+namespace {
+
+bool create(int& timer, pid_t klt) {
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = interrupt_signal();
   event.sigev_notify_thread_id = klt;
-  if (arch::system_call(SYS_timer_create, CLOCK_MONOTONIC, reinterpret_cast<long>(&event),
-                        reinterpret_cast<long>(&timer_)) != 0)
-    return false;
-  klt_ = klt;
-  return true;
+  return arch::system_call(SYS_timer_create, CLOCK_MONOTONIC, reinterpret_cast<long>(&event),
+                           reinterpret_cast<long>(&timer)) == 0;
 }
 
-void Ticker::set(std::uint64_t first_ns, std::uint64_t interval_ns) const {
+// 0, 0: no tick.
+void set_one(int timer, std::uint64_t first_ns, std::uint64_t interval_ns) {
   itimerspec times{};
   times.it_value = to_timespec(first_ns);
   times.it_interval = to_timespec(interval_ns);
-  arch::system_call(SYS_timer_settime, timer_, TIMER_ABSTIME, reinterpret_cast<long>(&times));
+  arch::system_call(SYS_timer_settime, timer, TIMER_ABSTIME, reinterpret_cast<long>(&times));
+}
+
+}  // namespace
+
+void Ticker::remove() {
+  for (; count_ != 0; --count_) arch::system_call(SYS_timer_delete, timers_[count_ - 1]);
+}
+
+// For that KLT: those that there are may be for another. One that ticks again can do with a single timer, too.
+bool Ticker::prepare(pid_t klt, bool again) {
+  if (klt_ != klt) remove();
+  klt_ = klt;
+  const unsigned wanted = again ? 2 : 1;
+  while (count_ < wanted && create(timers_[count_], klt)) ++count_;
+  return count_ != 0;
+}
+
+void Ticker::set(std::uint64_t first_ns, std::uint64_t interval_ns) const {
+  const bool in_turn = interval_ns != 0 && count_ == 2;
+  set_one(timers_[0], first_ns, in_turn ? 2 * interval_ns : interval_ns);
+  if (in_turn) set_one(timers_[1], first_ns + interval_ns, 2 * interval_ns);
 }
 
 bool Ticker::is_under_way() const {
@@ -45,7 +62,7 @@ bool Ticker::is_under_way() const {
 
 bool Ticker::start(pid_t klt, std::uint64_t first_ns, std::uint64_t interval_ns) {
   if (is_under_way() || busy_.exchange(true, std::memory_order_acquire)) return false;
-  const bool prepared = !is_under_way() && prepare(klt);
+  const bool prepared = !is_under_way() && prepare(klt, interval_ns != 0);
   if (prepared) {
     due_.store(interval_ns == 0 ? first_ns : again_and_again, std::memory_order_relaxed);
     runs_.store(true, std::memory_order_relaxed);  // before: it may tick, and say so, before set() returns here
@@ -57,7 +74,7 @@ bool Ticker::start(pid_t klt, std::uint64_t first_ns, std::uint64_t interval_ns)
 
 void Ticker::stop() {
   if (!runs() || busy_.exchange(true, std::memory_order_acquire)) return;
-  if (klt_ != 0) set(0, 0);
+  for (unsigned index = 0; index < count_; ++index) set_one(timers_[index], 0, 0);
   runs_.store(false, std::memory_order_relaxed);
   busy_.store(false, std::memory_order_release);
 }
@@ -65,13 +82,12 @@ void Ticker::stop() {
 void Ticker::end() {
   stop();
   if (busy_.exchange(true, std::memory_order_acquire)) return;
-  if (klt_ != 0) arch::system_call(SYS_timer_delete, timer_);
-  klt_ = 0;
+  remove();
   busy_.store(false, std::memory_order_release);
 }
 
 void Ticker::forget() {
-  klt_ = 0;
+  count_ = 0;
   busy_.store(false, std::memory_order_relaxed);
   runs_.store(false, std::memory_order_relaxed);
 }

@@ -1,5 +1,10 @@
 // A timer of the kernel's that sends the interrupt signal to one KLT, again and again (timer_create(2) with
 // SIGEV_THREAD_ID; Shiina et al. 3.2.1). Bare system calls only: may be started and stopped in a signal handler.
+//
+// One that ticks again and again is two timers in fact, which tick in turn. The kernel sets a timer anew when its
+// signal is delivered; if nothing else is due earlier, the CPU's clock is programmed for it once more then, right after
+// it was programmed for what came next. With two, what comes next is the other one's tick, and the clock is set for it
+// already. On a virtual machine that saves 4 us of the 26 that a tick takes.
 #pragma once
 
 #include <atomic>
@@ -26,14 +31,16 @@ class Ticker {
 
  private:
   static constexpr std::uint64_t again_and_again = UINT64_MAX;
-  bool prepare(pid_t klt);
+  bool prepare(pid_t klt, bool again);
   void set(std::uint64_t first_ns, std::uint64_t interval_ns) const;
+  void remove();
 
   std::atomic<bool> busy_{false};
   std::atomic<bool> runs_{false};
   std::atomic<std::uint64_t> due_{again_and_again};  // when it was to tick
-  pid_t klt_ = 0;                                    // 0: there is no timer
-  int timer_ = 0;                                    // the kernel's number
+  pid_t klt_ = 0;                                    // of the timers that there are
+  int timers_[2] = {};                               // the kernel's numbers
+  unsigned count_ = 0;                               // how many there are: the second comes with the first need
 };
 
 }  // namespace weft::os

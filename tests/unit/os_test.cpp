@@ -312,30 +312,71 @@ TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
   EXPECT_EQ(sigismember(&own, SIGTERM), 0) << "the starter's own mask is as before";
 }
 
-// Their lengths are not the same in every version of libc.
-// Its signal is blocked here, so nobody says that it has ticked.
-TEST(Ticker, IsStartedAnewAfterATickThatWasLost) {
-  core::worker_here();  // the runtime runs, and listens to the signal
-  if (os::interrupt_signal() == 0) GTEST_SKIP() << "nothing is preempted in this build";
-  sigset_t tick;
-  sigemptyset(&tick);
-  sigaddset(&tick, os::interrupt_signal());
-  sigset_t before;
-  pthread_sigmask(SIG_BLOCK, &tick, &before);
-  os::Ticker ticker;
-  ASSERT_TRUE(ticker.start(os::klt_id(), os::now_ns() + 1, 0));
-  EXPECT_TRUE(ticker.runs());
-  EXPECT_EQ(sigwaitinfo(&tick, nullptr), os::interrupt_signal());
-  EXPECT_TRUE(ticker.runs());
-  EXPECT_TRUE(eventually([&ticker] { return !ticker.is_under_way(); }));
-  EXPECT_TRUE(ticker.start(os::klt_id(), os::now_ns() + 1, 0));
-  EXPECT_EQ(sigwaitinfo(&tick, nullptr), os::interrupt_signal());
-  ticker.has_ticked();
-  EXPECT_FALSE(ticker.runs());
-  ticker.end();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+// Its signal is blocked here: the tests wait for it, and nobody says that it has ticked.
+class TickerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    core::worker_here();  // the runtime runs, and listens to the signal
+    if (os::interrupt_signal() == 0) GTEST_SKIP() << "nothing is preempted in this build";
+    sigemptyset(&tick_);
+    sigaddset(&tick_, os::interrupt_signal());
+    pthread_sigmask(SIG_BLOCK, &tick_, &before_);
+  }
+  void TearDown() override {
+    if (os::interrupt_signal() == 0) return;
+    ticker_.end();
+    while (ticks_within(0)) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  bool ticks_within(long nanoseconds) const {
+    const timespec limit{0, nanoseconds};
+    return sigtimedwait(&tick_, nullptr, &limit) == os::interrupt_signal();
+  }
+
+  os::Ticker ticker_;
+  sigset_t tick_{};
+  sigset_t before_{};
+};
+
+constexpr long long_enough = 900'000'000;
+
+TEST_F(TickerTest, IsStartedAnewAfterATickThatWasLost) {
+  ASSERT_TRUE(ticker_.start(os::klt_id(), os::now_ns() + 1, 0));
+  EXPECT_TRUE(ticker_.runs());
+  EXPECT_TRUE(ticks_within(long_enough));
+  EXPECT_TRUE(ticker_.runs());
+  EXPECT_TRUE(eventually([this] { return !ticker_.is_under_way(); }));
+  EXPECT_TRUE(ticker_.start(os::klt_id(), os::now_ns() + 1, 0));
+  EXPECT_TRUE(ticks_within(long_enough));
+  ticker_.has_ticked();
+  EXPECT_FALSE(ticker_.runs());
 }
 
+// None comes too early; some may be missing, where several were due before one was waited for.
+TEST_F(TickerTest, TicksAgainAndAgain) {
+  constexpr std::uint64_t interval = 2'000'000;
+  const std::uint64_t first = os::now_ns() + interval;
+  ASSERT_TRUE(ticker_.start(os::klt_id(), first, interval));
+  EXPECT_FALSE(ticker_.start(os::klt_id(), first, interval));
+  for (unsigned tick = 0; tick < 20; ++tick) {
+    ASSERT_TRUE(ticks_within(long_enough));
+    EXPECT_GE(os::now_ns(), first + tick * interval);
+  }
+  EXPECT_TRUE(ticker_.is_under_way());
+  ticker_.stop();
+  EXPECT_FALSE(ticker_.runs());
+  while (ticks_within(0)) {
+  }
+  EXPECT_FALSE(ticks_within(10'000'000));
+  // Once, where it has ticked again and again before.
+  ASSERT_TRUE(ticker_.start(os::klt_id(), os::now_ns() + 1, 0));
+  EXPECT_TRUE(ticks_within(long_enough));
+  EXPECT_FALSE(ticks_within(10'000'000));
+}
+
+// Their lengths are not the same in every version of libc.
 TEST(Interrupt, KnowsWhereWaitingCallsEnd) {
   for (const char* name : {"sched_yield", "clock_nanosleep", "pthread_spin_lock"}) {
     void* address = dlsym(RTLD_DEFAULT, name);
