@@ -21,6 +21,7 @@ COLOURS = {
 }
 SPARE = ("#6a4c93", "#4d7c3a", "#555555")
 COLUMNS = 3
+MOST_LETTERS_BELOW = 90  # that fit side by side below a panel
 
 
 def _colour(runtime: Runtime, index: int) -> str:
@@ -62,6 +63,10 @@ def _label_cases(axes: Any, cases: Sequence[Case]) -> None:
     groups = _groups(cases)
     labels = [case.short for case in cases]
     axes.set_xticks(range(len(cases)), [label.removeprefix("inner ") for label in labels], fontsize=7)
+    if len(groups) == 1 and sum(len(label) + 3 for label in labels) > MOST_LETTERS_BELOW:
+        axes.tick_params(axis="x", labelrotation=35)
+        for tick in axes.get_xticklabels():
+            tick.set(ha="right", rotation_mode="anchor")
     transform = axes.get_xaxis_transform()
     of_inner, crowded = labels[0].startswith("inner "), len(groups) > 3
     if of_inner and crowded:
