@@ -17,7 +17,7 @@ namespace {
 // The calling unit, if it may wait.
 int check_waiter() { return core::may_wait(core::this_unit()) ? WEFT_OK : WEFT_ERR_STACKLESS; }
 
-int wait_for(core::Worker& worker, core::Unit& unit, std::uint64_t nanoseconds) {
+[[gnu::noinline]] int wait_for(core::Worker& worker, core::Unit& unit, std::uint64_t nanoseconds) {
   if (&unit == worker.current) return WEFT_ERR_ARGUMENT;
   if (nanoseconds == 0) return WEFT_ERR_TIMEOUT;
   if (!core::may_wait(*worker.current)) return WEFT_ERR_STACKLESS;
@@ -43,18 +43,9 @@ extern "C" int weft_unit_timed_join(weft_unit* handle, uint64_t nanoseconds) { r
 
 namespace {
 
-[[gnu::noinline]] int join_and_free(weft_unit* handle) {
-  if (const int error = weft_unit_join(handle); error != WEFT_OK) return error;
-  core::free_unit(core::worker_here(), *unit_of(handle));
-  return WEFT_OK;
-}
-
-// The unit may have departed, and have a stack.
 [[gnu::noinline]] int free_slowly(weft_unit* handle) {
-  core::Worker* worker = core::this_worker();
-  if (handle == nullptr || worker == nullptr || !core::is_done(*unit_of(handle))) [[unlikely]]
-    return join_and_free(handle);
-  core::free_unit(*worker, *unit_of(handle));
+  if (const int error = join(handle, WEFT_FOREVER); error != WEFT_OK) return error;
+  core::free_unit(core::worker_here(), *unit_of(handle));
   return WEFT_OK;
 }
 

@@ -132,8 +132,8 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
   return WEFT_OK;
 }
 
-// False: there is no memory, and the unit is given back.
-[[gnu::always_inline]] inline bool has_stack(core::Worker& worker, core::Unit& made, std::uint8_t stack_class) {
+// Its stack, at once. False: there is no memory, and the unit is given back.
+[[gnu::always_inline]] inline bool bind_or_discard(core::Worker& worker, core::Unit& made, std::uint8_t stack_class) {
   made.stack = core::take_stack_if_there_is(worker, stack_class);
   if (made.stack != nullptr) [[likely]]
     return true;
@@ -143,7 +143,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
 
 // A child-first unit starts at once: so want of memory for its stack can be told.
 inline int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
-  if (!has_stack(worker, made, made.stack_class)) return WEFT_ERR_MEMORY;
+  if (!bind_or_discard(worker, made, made.stack_class)) return WEFT_ERR_MEMORY;
   *unit = handle_of(&made);
   core::run_child_first(worker, made);
   return WEFT_OK;
@@ -214,7 +214,7 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
     return spawn(*worker, *made, unit);
   }
   const bool binds = core::binds_at_creation(technique);
-  if (binds && !has_stack(*worker, *made, start.stack_class)) return WEFT_ERR_MEMORY;
+  if (binds && !bind_or_discard(*worker, *made, start.stack_class)) return WEFT_ERR_MEMORY;
   if ((simple_techniques >> attr->technique & 1U) != 0) (binds ? worker->usual_bound : worker->usual).set(attr, start);
   *unit = handle_of(made);
   return push(*worker, *made, pool);
@@ -230,7 +230,7 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
   core::Pool* pool = pool_for(*worker, attr->pool);
   core::Unit* made = worker->units.take_present();
   core::set_up(*made, entry, argument, worker->usual_bound.start(), pool);
-  if (!has_stack(*worker, *made, worker->usual_bound.start().stack_class)) return WEFT_ERR_MEMORY;
+  if (!bind_or_discard(*worker, *made, worker->usual_bound.start().stack_class)) return WEFT_ERR_MEMORY;
   *unit = handle_of(made);
   return push(*worker, *made, pool);
 }
@@ -257,17 +257,11 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
       worker->units.empty()) [[unlikely]]
     return spawn_or_create(entry, argument, attr, unit);
   core::Pool* pool = api::pool_of(attr->pool);
-  if (pool != nullptr) {
-    core::Unit* made = worker->units.take_present();
-    core::set_up(*made, entry, argument, worker->usual.start(), pool);
-    *unit = handle_of(made);
-    return pool->push_quickly(made) ? WEFT_OK : launch_and_succeed(*worker, *made);
-  }
-  if (worker->scheduler() != nullptr) return create_simply(entry, argument, attr, unit);
+  if (pool == nullptr && worker->scheduler() != nullptr) return create_simply(entry, argument, attr, unit);
   core::Unit* made = worker->units.take_present();
-  core::set_up(*made, entry, argument, worker->usual.start(), nullptr);
+  core::set_up(*made, entry, argument, worker->usual.start(), pool);
   *unit = handle_of(made);
-  return push_newest(*worker, *made);
+  return push(*worker, *made, pool);
 }
 
 namespace {

@@ -25,9 +25,9 @@
 
 #include "core/own_scheduler.h"
 #include "core/pool/pool.h"
+#include "core/sanitizer.h"
 #include "core/scheduler.h"
 #include "core/unit.h"
-#include "core/sanitizer.h"
 #include "core/worker.h"
 
 namespace weft::core {

@@ -43,8 +43,10 @@ void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
 inline bool put_into_its_pool(const Worker& worker, Unit& unit) {
   // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
   Pool* pool = unit.pool.load(std::memory_order_acquire);
-  if (pool != nullptr) put_into_pool(&worker, unit, *pool);
-  return pool != nullptr;
+  if (pool == nullptr) return false;
+  const bool is_here = unit.place == worker.index;
+  if (!is_here || !pool->push_quickly(&unit)) put_into_pool(&worker, unit, *pool);
+  return true;
 }
 
 // Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own
@@ -124,8 +126,6 @@ void settle_parked(Worker& worker, Unit& unit) {
 [[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
   keep_identity(worker, unit);
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  // acquire: as in put_into_its_pool().
-  if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr && pool->push_quickly(&unit)) return;
   if (put_into_its_pool(worker, unit)) return;
   const Share* scope = scope_of(unit);
   put_behind_all_others(worker, unit);

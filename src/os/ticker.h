@@ -4,7 +4,7 @@
 // One that ticks again and again is two timers in fact, which tick in turn. The kernel sets a timer anew when its
 // signal is delivered; if nothing else is due earlier, the CPU's clock is programmed for it once more then, right after
 // it was programmed for what came next. With two, what comes next is the other one's tick, and the clock is set for it
-// already. On a virtual machine that saves 4 us of the 26 that a tick takes.
+// already. On a virtual machine a tick takes 15 us so, instead of 19 (`preempt interruption 2`).
 #pragma once
 
 #include <atomic>

@@ -46,6 +46,7 @@ class Condition {
     if (held.released) mutex.lock();
     return woken;
   }
+  /// M::plain(): the Mutex that it is, if it is nothing else.
   template <class M>
   void wait(M& mutex) {
     const auto announce = [this](Waiters&) {
