@@ -57,20 +57,24 @@ static bool all_run(ForkJoin* job) {
   return checked_units == (int)job->n;
 }
 
-// The phases are seen by their names.
-__attribute__((noinline)) static void phase_create(ForkJoin* job) {
+// Where a phase begins is seen by the call of a function of its name, in which nothing happens: one that a unit leaves
+// and comes back to would count as entered again.
+#define MARK(phase) \
+  __attribute__((noinline)) static void phase_##phase(void) { __asm__ volatile("# " #phase); }
+MARK(create)
+MARK(run)
+MARK(join)
+MARK(end)
+
+static void run_in_phases(ForkJoin* job, int rounds) {
+  phase_create();
   for (size_t i = 0; i < job->n; i++) peer_create(&job->units[i], kernel, job->yields[i]);
-}
-
-__attribute__((noinline)) static void phase_run(int rounds) {
+  phase_run();
   for (int i = 0; i < rounds; i++) peer_yield();
-}
-
-__attribute__((noinline)) static void phase_join(ForkJoin* job) {
+  phase_join();
   for (size_t i = 0; i < job->n; i++) peer_join(&job->units[i]);
+  phase_end();
 }
-
-__attribute__((noinline)) static void phase_end(void) { __asm__ volatile(""); }
 
 static void run(void* argument) {
   const NativeRun* native = (const NativeRun*)argument;
@@ -86,10 +90,7 @@ static void run(void* argument) {
   Samples samples = {0};
   if (config_int(config, "instructions", 0)) {
     for (int i = 0; i < WARM_RUNS; i++) fork_join(&job);
-    phase_create(&job);
-    phase_run(yielding ? 3 : 2);
-    phase_join(&job);
-    phase_end();
+    run_in_phases(&job, yielding ? 3 : 2);
   } else {
     samples = measure(native->options, 0, config_int(config, "many", 0) ? fork_join_many : fork_join, &job);
   }

@@ -171,14 +171,14 @@ inline int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
 
 static_assert(sizeof(weft_unit_attr) == core::Usual::size);
 
-inline int push_newest(core::Worker& worker, core::Unit& made) {
+[[gnu::always_inline]] inline int push_newest(core::Worker& worker, core::Unit& made) {
   if (!worker.deque.push_if_room(&made)) [[unlikely]]
     return launch_and_succeed(worker, made);
   os::light_fence();
   return core::runtime.sleepers.load(std::memory_order_relaxed) > 0 ? notify_and_succeed() : WEFT_OK;
 }
 
-inline int push(core::Worker& worker, core::Unit& made, core::Pool* pool) {
+[[gnu::always_inline]] inline int push(core::Worker& worker, core::Unit& made, core::Pool* pool) {
   if (pool == nullptr) return push_newest(worker, made);
   return pool->push_quickly(&made) ? WEFT_OK : launch_and_succeed(worker, made);
 }

@@ -182,6 +182,35 @@ TEST_P(RowTest, OneThatGivesTheWorkerAnotherScheduler) {
   EXPECT_EQ(weft_pool_free(other_pool), WEFT_OK);
 }
 
+// Each of another kind than the one before it: nothing of how that one began is taken for granted.
+TEST_P(RowTest, NeighboursThatBeginInDifferentWays) {
+  const weft_technique techniques[] = {WEFT_ROC_L, WEFT_AUTO, WEFT_STACKLESS, WEFT_AUTO, WEFT_FULL_L,   WEFT_ROC_L,
+                                       WEFT_ROC,   WEFT_AUTO, WEFT_AUTO,      WEFT_SS_L, WEFT_STACKLESS};
+  constexpr std::size_t sizes[] = {0, 64UL << 10U, 1UL << 20U};
+  std::vector<int> runs(many * many);
+  std::vector<bool> is_cancelled(runs.size());
+  unsigned random = 1;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    random = random * 1103515245 + 12345;
+    weft_unit_attr wanted = attr(techniques[(random >> 16U) % std::size(techniques)]);
+    wanted.stack_size = sizes[(random >> 8U) % std::size(sizes)];
+    const bool yields = wanted.technique != WEFT_STACKLESS && (random >> 24U) % 4 == 0;
+    weft_unit* unit = jobs_.start(wanted, [&runs, index, yields, technique = wanted.technique] {
+      const weft_technique mine = weft_unit_technique(weft_unit_self());
+      EXPECT_TRUE(technique == mine || (technique == WEFT_AUTO && mine != WEFT_STACKLESS)) << mine;
+      if (yields) weft_yield();
+      ++runs[index];
+    });
+    is_cancelled[index] = yields && index % 3 == 0;
+    if (is_cancelled[index]) {
+      EXPECT_EQ(weft_unit_cancel(unit), WEFT_OK);
+    }
+  }
+  jobs_.join();
+  for (std::size_t index = 0; index < runs.size(); ++index)
+    EXPECT_TRUE(runs[index] == 1 || (is_cancelled[index] && runs[index] == 0)) << index;
+}
+
 TEST_P(RowTest, ManyAtOnce) {
   static std::atomic<int> ran;
   for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 1000U, 9000U}) {

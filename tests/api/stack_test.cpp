@@ -90,6 +90,35 @@ TEST_P(WaitingTest, HasTheStackItAskedFor) {
   }
 }
 
+// Units of RoC-L run one after the other on one stack, as long as it has the size that they want; also around a
+// scheduler that is one of them and runs others.
+TEST_F(StackTest, AfterAStackedSchedulerWhoseUnitsWantLargerOnes) {
+  constexpr std::size_t large = 24UL << 20U;  // more than by default
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  weft_pool* inner = make_pool(WEFT_FIFO, WEFT_PRIV);
+  {
+    const OwnScheduler own(WEFT_BASIC, {pool});
+    weft_scheduler* stacked = nullptr;
+    ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &inner, &stacked), WEFT_OK);
+    int ended = 0;
+    const auto use_it = [&] {
+      use(large / 2);
+      ++ended;
+    };
+    Jobs jobs;
+    weft_unit_attr attr = with(WEFT_ROC_L, inner);
+    attr.stack_size = large;
+    jobs.start(attr, use_it);
+    EXPECT_EQ(weft_scheduler_push(pool, stacked), WEFT_OK);
+    attr.pool = pool;
+    for (int i = 0; i < 3; ++i) jobs.start(attr, use_it);
+    jobs.join();
+    EXPECT_EQ(ended, 4);
+    EXPECT_EQ(weft_scheduler_free(stacked), WEFT_OK);
+  }
+  EXPECT_EQ(weft_pool_free(inner), WEFT_OK);
+}
+
 TEST_F(StackTest, SizesThatMakeNoSense) {
   weft_unit* unit = nullptr;
   char memory[64];

@@ -4,7 +4,8 @@
 //
 // What is in the row: units that are plain in all that their UnitStart says (one compare: created here, not cancelled,
 // free-standing, of no kind that a scheduler has to look at), from a private list under a scheduler that has only that,
-// or from the worker's own deque while nobody else comes to it (core/privacy.h).
+// or from the worker's own deque while nobody else comes to it (core/privacy.h). Most begin as the one before them did:
+// where the two words are equal, the next one is started in the same way, and nothing else about it is looked at.
 //
 // What the scheduler would ask between two units is asked here too: whether its wait is over, whether the worker has
 // another scheduler now; and from the deque not more than find.h, points_in_a_row, so that others have their turn. A
@@ -55,47 +56,25 @@ struct RowFromDeque {
   static void refuse(Worker& worker, Unit& unit) { worker.handed_on = &unit; }
 };
 
-// What is the same for all units of a row; `technique`: what they are, or, if that is automatic, any.
-template <class Source, Technique technique = Technique::automatic>
+// What is the same for all units of a row.
+template <class Source>
 class Row {
  public:
   Row(Worker& worker, Source source)
-      : worker_(worker), source_(source), awaited_(worker.until_done != nullptr ? *worker.until_done : never_done) {
-    UnitStart plain;
-    plain.technique = technique;
-    plain.flags = UnitFlag::free_standing;
-    plain.birth = static_cast<std::uint16_t>(worker.index);
-    plain_ = std::bit_cast<std::uint64_t>(plain);
-  }
+      : worker_(worker), source_(source), awaited_(worker.until_done != nullptr ? *worker.until_done : never_done) {}
 
-  // The next one, `start` its UnitStart. False: the row ends. `suits`: bool(Unit&, UnitStart&), which may change the
-  // technique.
-  template <class Suits>
-  [[gnu::always_inline]] bool next(Unit*& unit, UnitStart& start, Suits suits) const {
+  // The next one, and its UnitStart. False: the row ends. Else accept() or refuse() follows.
+  [[gnu::always_inline]] bool look(Unit*& unit, std::uint64_t& word) const {
     if (is_over()) [[unlikely]]
       return false;
     if (!source_.look(worker_, unit)) return false;
-    const std::uint64_t word = load_start(*unit);
-    start = std::bit_cast<UnitStart>(word);
-    if ((word & ~std::bit_cast<std::uint64_t>(free_choice)) == plain_ && suits(*unit, start)) [[likely]] {
-      source_.accept();
-      return true;
-    }
-    source_.refuse(worker_, *unit);
-    return false;
+    word = load_start(*unit);
+    return true;
   }
-
-  Worker& worker() const { return worker_; }
+  void accept() const { source_.accept(); }
+  void refuse(Unit& unit) const { source_.refuse(worker_, unit); }
 
  private:
-  // What units of a row may differ in.
-  static constexpr UnitStart free_choice{UnitState::created,
-                                         technique == Technique::automatic ? Technique{0xff} : Technique{},
-                                         0xff,
-                                         false,
-                                         static_cast<std::uint16_t>(UnitFlag::chosen),
-                                         0};
-
   static inline const WholeUnit never_done{};
 
   // That the unit that is waited for is done is said by its state a few instructions before is_done() says so; then the
@@ -108,8 +87,17 @@ class Row {
   Worker& worker_;
   const Source source_;
   const Unit& awaited_;
-  std::uint64_t plain_;
 };
+
+// Whether a unit that begins so may be in a row, whatever its technique.
+inline bool is_plain(const Worker& worker, std::uint64_t word) {
+  constexpr UnitStart free_choice{
+      UnitState::created, Technique{0xff}, 0xff, false, static_cast<std::uint16_t>(UnitFlag::chosen), 0};
+  UnitStart plain;
+  plain.flags = UnitFlag::free_standing;
+  plain.birth = static_cast<std::uint16_t>(worker.index);
+  return (word & ~std::bit_cast<std::uint64_t>(free_choice)) == std::bit_cast<std::uint64_t>(plain);
+}
 
 // Whether a unit of a row is still what it was at its start.
 inline bool has_stayed_plain(const Unit& unit) {
@@ -144,13 +132,18 @@ inline bool has_stayed_plain(const Unit& unit) {
 
 // A function for each source, so that what is the same for all units of the row stays in registers.
 template <class Source>
-[[gnu::noinline]] Event run_stackless_row(Worker& worker, Source source, Unit* unit) {
-  const auto suits = [](const Unit&, const UnitStart&) { return true; };
-  const Row<Source, Technique::stackless> row(worker, source);
-  UnitStart start;
-  do {
+[[gnu::noinline]] Event run_stackless_row(Worker& worker, Source source, Unit* unit, std::uint64_t same) {
+  const Row<Source> row(worker, source);
+  std::uint64_t word;
+  for (;;) {
     run_stackless_in_row(worker, *unit);
-  } while (row.next(unit, start, suits));
+    if (!row.look(unit, word)) break;
+    if (word != same) [[unlikely]] {
+      row.refuse(*unit);
+      break;
+    }
+    row.accept();
+  }
   worker.current = nullptr;
   return Event::returned;
 }
@@ -166,8 +159,7 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
   end_undeviated_keeping_stack(worker, unit);
 }
 
-[[gnu::always_inline]] inline void run_roc_l_in_row(Worker& worker, Unit& unit, std::uint8_t stack_class) {
-  Stack* stack = warm_stack(worker, stack_class);
+[[gnu::always_inline]] inline void run_roc_l_in_row(Worker& worker, Unit& unit, Stack* stack) {
   unit.stack = stack;
   begin(worker, unit);
   if constexpr (sanitizer::active) {
@@ -187,18 +179,53 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
   end_in_row(worker, unit);
 }
 
-inline bool suits_any_row(Worker& worker, Unit& unit, UnitStart& start) {
-  if (start.technique == Technique::roc_l) return true;
-  if (start.technique != Technique::automatic) return start.technique == Technique::stackless;
-  start.technique = choose(worker.choices, unit.entry);
-  unit.technique = start.technique;
-  return start.technique == Technique::roc_l;
+// How a unit of a row is started.
+struct Like {
+  std::uint64_t word = 0;       // its UnitStart, the technique settled; 0: no row has such units
+  std::uint64_t automatic = 0;  // of RoC-L: the UnitStart of one that is the same, but has its technique chosen yet
+  Stack* stack = nullptr;       // Worker::warm; nullptr: stackless
+};
+
+[[gnu::noinline]] Like like_this(Worker& worker, Unit& unit, std::uint64_t word) {
+  auto start = std::bit_cast<UnitStart>(word);
+  if (!is_plain(worker, word)) return {};
+  if (start.technique == Technique::automatic) unit.technique = start.technique = choose(worker.choices, unit.entry);
+  Like like;
+  if (start.technique == Technique::stackless) {
+    like.word = word;
+  } else if (start.technique == Technique::roc_l) {
+    like.word = std::bit_cast<std::uint64_t>(start);
+    like.stack = warm_stack(worker, start.stack_class);
+    start.technique = Technique::automatic;
+    like.automatic = std::bit_cast<std::uint64_t>(start);
+  }
+  return like;
 }
 
+// The next one is one that can be started like that, or in a way that is like that from now on. False: the row ends.
 template <class Source>
-[[gnu::always_inline]] inline bool next_of_any(const Row<Source>& row, Unit*& unit, UnitStart& start) {
-  return row.next(unit, start,
-                  [&row](Unit& found, UnitStart& of_unit) { return suits_any_row(row.worker(), found, of_unit); });
+[[gnu::always_inline]] inline bool next_like(const Row<Source>& row, Worker& worker, Unit*& unit, Like& like) {
+  std::uint64_t word;
+  if (!row.look(unit, word)) return false;
+  // Likely: so that the choice of a technique lies on the straight way, and the rest is one jump over it.
+  if (word != like.word) [[likely]] {
+    if (word == like.automatic) [[likely]] {
+      const Technique chosen = choose(worker.choices, unit->entry);
+      unit->technique = chosen;
+      if (chosen != Technique::roc_l) [[unlikely]] {
+        row.refuse(*unit);
+        return false;
+      }
+    } else {
+      like = like_this(worker, *unit, word);
+      if (like.word == 0) {
+        row.refuse(*unit);
+        return false;
+      }
+    }
+  }
+  row.accept();
+  return true;
 }
 
 // Its frame is lost when a unit deviates: AddressSanitizer must not have marked anything in it, so this file is built
@@ -208,13 +235,13 @@ void roc_l_row(void* argument) {
   Worker& worker = *static_cast<Worker*>(argument);
   const Row<Source> row(worker, Source::of(worker));
   Unit* unit = worker.first_of_row;
-  UnitStart start = std::bit_cast<UnitStart>(load_start(*unit));
+  Like like = like_this(worker, *unit, load_start(*unit));
   do {
-    if (start.technique == Technique::roc_l) [[likely]]
-      run_roc_l_in_row(worker, *unit, start.stack_class);
+    if (like.stack != nullptr) [[likely]]
+      run_roc_l_in_row(worker, *unit, like.stack);
     else
       run_stackless_in_row(worker, *unit);
-  } while (next_of_any(row, unit, start));
+  } while (next_like(row, worker, unit, like));
   worker.current = nullptr;
 }
 
@@ -224,9 +251,15 @@ template <class Source>
 Event run_row(Worker& worker, Source source) {
   const Row<Source> row(worker, source);
   Unit* unit = nullptr;
-  UnitStart start;
-  if (!next_of_any(row, unit, start)) return Event::returned;
-  if (start.technique == Technique::stackless) return run_stackless_row(worker, source, unit);
+  std::uint64_t word;
+  if (!row.look(unit, word)) return Event::returned;
+  const Like like = like_this(worker, *unit, word);
+  if (like.word == 0) {
+    row.refuse(*unit);
+    return Event::returned;
+  }
+  row.accept();
+  if (like.stack == nullptr) return run_stackless_row(worker, source, unit, word);
   worker.first_of_row = unit;
   const auto event = static_cast<Event>(
       weft_context_call_saved_with(&worker.scheduler_context, &roc_l_row<Source>, &worker, worker.fp_control));

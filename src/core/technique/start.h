@@ -37,6 +37,7 @@ class SchedulerFrame {
         stack_size_(worker.frame_stack_size),
         fiber_(worker.frame_fiber),
         warm_(worker.warm),
+        warm_class_(worker.warm_class),
         loops_(worker.loops) {
     worker.frame_fiber = sanitizer::current_fiber();
     worker.loops = loops;
@@ -50,6 +51,7 @@ class SchedulerFrame {
     worker_.loops = loops_;
     if (worker_.warm != nullptr) worker_.stacks.give(worker_.warm);
     worker_.warm = warm_;
+    worker_.warm_class = warm_class_;
     worker_.frame_stack = stack_;
     worker_.frame_stack_size = stack_size_;
     worker_.frame_fiber = fiber_;
@@ -66,6 +68,7 @@ class SchedulerFrame {
   std::size_t stack_size_;
   void* fiber_;
   Stack* warm_;
+  std::uint8_t warm_class_;
   bool loops_;
 };
 
