@@ -1,8 +1,8 @@
 // Creating units: the C API. Attributes are looked at here; what comes of them is the core's.
 //
 // Three ways lead to a unit, and each does what the one before it cannot: with what the last one was asked for with
-// (weft_unit_create itself; a child-first one: spawn_or_create; one that has its stack at once: bind_or_create), with
-// attributes that most ask for (create_simply), and with any (create_slowly).
+// (weft_unit_create itself; a child-first one: spawn_or_create), with attributes that most ask for (create_simply), and
+// with any (create_slowly).
 #include "api/convert.h"
 #include "api/preempt.h"
 #include "core/create.h"
@@ -215,30 +215,25 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
   }
   const bool binds = core::binds_at_creation(technique);
   if (binds && !bind_or_discard(*worker, *made, start.stack_class)) return WEFT_ERR_MEMORY;
-  if ((simple_techniques >> attr->technique & 1U) != 0) (binds ? worker->usual_bound : worker->usual).set(attr, start);
+  if ((simple_techniques >> attr->technique & 1U) != 0) {
+    worker->usual.set(attr, start);
+    worker->usual_binds = binds;
+  }
   *unit = handle_of(made);
   return push(*worker, *made, pool);
 }
 
-// The same for a unit that has its stack at once, with what the last such was asked for with.
-[[gnu::noinline]] int bind_or_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
-                                     weft_unit** unit) {
-  core::Worker* worker = core::this_worker();
-  if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual_bound.is(attr) ||
-      worker->units.empty()) [[unlikely]]
-    return create_simply(entry, argument, attr, unit);
-  core::Pool* pool = pool_for(*worker, attr->pool);
-  core::Unit* made = worker->units.take_present();
-  core::set_up(*made, entry, argument, worker->usual_bound.start(), pool);
-  if (!bind_or_discard(*worker, *made, worker->usual_bound.start().stack_class)) return WEFT_ERR_MEMORY;
-  *unit = handle_of(made);
-  return push(*worker, *made, pool);
+// What weft_unit_create() has made, and which has its stack at once.
+[[gnu::noinline]] int bind_and_push(core::Worker& worker, core::Unit& made, core::Pool* pool, weft_unit** unit) {
+  if (!bind_or_discard(worker, made, made.stack_class)) return WEFT_ERR_MEMORY;
+  *unit = handle_of(&made);
+  return push(worker, made, pool);
 }
 
 // The same for a child-first unit.
 [[gnu::noinline]] int spawn_or_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
                                       weft_unit** unit) {
-  if (attr == nullptr || attr->technique < WEFT_C_FULL) return bind_or_create(entry, argument, attr, unit);
+  if (attr == nullptr || attr->technique < WEFT_C_FULL) return create_simply(entry, argument, attr, unit);
   core::Worker* worker = core::this_worker();
   if (entry == nullptr || worker == nullptr || unit == nullptr || !worker->usual_child.is(attr) ||
       worker->units.empty()) [[unlikely]]
@@ -260,6 +255,7 @@ extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft
   if (pool == nullptr && worker->scheduler() != nullptr) return create_simply(entry, argument, attr, unit);
   core::Unit* made = worker->units.take_present();
   core::set_up(*made, entry, argument, worker->usual.start(), pool);
+  if (worker->usual_binds) return bind_and_push(*worker, *made, pool, unit);
   *unit = handle_of(made);
   return push(*worker, *made, pool);
 }

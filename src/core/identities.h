@@ -81,12 +81,14 @@ inline void install_home(Worker& worker) {
 /// scheduler frame of its own: it keeps the identity it runs on, the worker changes to another.
 void keep_identity_slowly(Worker& worker, Unit& unit);
 inline void keep_identity(Worker& worker, Unit& unit) {
-  if (identities_enabled && !runs_on_any_identity(unit)) keep_identity_slowly(worker, unit);
+  if (runs_on_any_identity(unit)) [[likely]]
+    return;
+  if (identities_enabled) keep_identity_slowly(worker, unit);
 }
 
 /// For a unit that runs (again): its own identity if it has one, else the worker's.
 inline void install_for(Worker& worker, const Unit& unit) {
-  if (!identities_enabled || runs_on_any_identity(unit)) return;
+  if (runs_on_any_identity(unit) || !identities_enabled) return;
   if (os::Identity* kept = details(unit).identity; kept != nullptr)
     install(worker, kept);
   else
@@ -96,7 +98,9 @@ inline void install_for(Worker& worker, const Unit& unit) {
 /// The unit is done: what it kept is free again (unless it is its own for good).
 void drop_identity_slowly(Worker& worker, Unit& unit);
 inline void drop_identity(Worker& worker, Unit& unit) {
-  if (identities_enabled && !runs_on_any_identity(unit)) drop_identity_slowly(worker, unit);
+  if (runs_on_any_identity(unit)) [[likely]]
+    return;
+  if (identities_enabled) drop_identity_slowly(worker, unit);
 }
 
 /// In a forked child: no KLT but this one is left.

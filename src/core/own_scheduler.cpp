@@ -27,7 +27,9 @@ Scheduler::Scheduler(SchedulerKind kind, std::size_t count, Pool* const* pools, 
                      bool stateless)
     : kind_(kind), stateless_(stateless), count_(count), run_(function), data_(data) {
   for (std::size_t index = 0; index < count; ++index) this->pools()[index] = pools[index];
-  if (kind != SchedulerKind::custom && count == 1 && pools[0]->access() == Access::priv) private_pool_ = pools[0];
+  if (kind == SchedulerKind::custom || count != 1 || pools[0]->access() != Access::priv) return;
+  private_pool_ = pools[0];
+  private_fifo_ = private_pool_->fifo_ring();
 }
 
 Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,

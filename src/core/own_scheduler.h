@@ -65,6 +65,9 @@ class Scheduler {
     return private_pool_ != nullptr && private_pool_->is_private_list() ? private_pool_ : nullptr;
   }
 
+  /// The same, if it is first in first out.
+  Ring<Order::fifo>* private_fifo() const { return private_fifo_; }
+
   /// A worker has it from now on, or no longer.
   void begin_on(const Worker& worker);
   void end_on(const Worker& worker);
@@ -93,6 +96,7 @@ class Scheduler {
   unsigned next_private_ = 0;
   bool shared_turn_ = false;
   Pool* private_pool_ = nullptr;  // the only one it has, if that is private
+  Ring<Order::fifo>* private_fifo_ = nullptr;
   const std::size_t count_;
   const Run run_;
   void* const data_;

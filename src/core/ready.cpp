@@ -123,7 +123,7 @@ void settle_parked(Worker& worker, Unit& unit) {
   if (worker.left_locked != nullptr) unlock_or_hand_on(worker);
 }
 
-[[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
+[[gnu::noinline]] void settle_yielded_slowly(Worker& worker, Unit& unit) {
   keep_identity(worker, unit);
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
   if (put_into_its_pool(worker, unit)) return;
@@ -132,7 +132,17 @@ void settle_parked(Worker& worker, Unit& unit) {
   notify(scope);
 }
 
-[[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
+// Into a list of this worker's own, mostly; else nothing has happened yet that the slow way would not do again.
+[[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
+  Pool* pool = unit.pool.load(std::memory_order_acquire);  // as in put_into_its_pool()
+  if (pool == nullptr || !runs_on_any_identity(unit) || unit.place != worker.index) [[unlikely]]
+    return settle_yielded_slowly(worker, unit);
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  if (!pool->push_quickly(&unit)) [[unlikely]]
+    settle_yielded_slowly(worker, unit);
+}
+
+[[gnu::noinline]] void settle_finished_slowly(Worker& worker, Unit& unit) {
   drop_identity(worker, unit);
   if (binds_early(unit) || unit.stack == nullptr) {
     tell_end(worker, unit);
@@ -141,6 +151,19 @@ void settle_parked(Worker& worker, Unit& unit) {
   Stack* stack = unit.stack;
   unit.stack = nullptr;
   tell_end(worker, unit);  // from then on the unit may be gone
+  worker.stacks.give(stack);
+}
+
+// The usual end of settle_finished_slowly(): a unit of this worker's own, that nobody waits for yet.
+[[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
+  constexpr unsigned others = UnitFlag::wants_identity | UnitFlag::own_memory;
+  const unsigned flags = unit.flags.load(std::memory_order_relaxed) & (others | UnitFlag::free_standing);
+  Stack* stack = unit.stack;
+  if (flags != UnitFlag::free_standing || stack == nullptr) [[unlikely]]
+    return settle_finished_slowly(worker, unit);
+  if (binds_at_creation(unit.technique)) return end_free_standing(worker, unit);
+  unit.stack = nullptr;
+  end_free_standing(worker, unit);
   worker.stacks.give(stack);
 }
 

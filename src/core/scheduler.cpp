@@ -36,8 +36,13 @@
 namespace weft::core {
 namespace {
 
-// Of units to each other, on one worker in a row.
-constexpr unsigned most_direct_switches = 64;
+// Of 64 direct switches from unit to unit on a worker one is not made, so that its scheduler looks for what others
+// offer. Before, or after, it is counted: Worker::direct_switches goes up by four, and is 0 when it is time.
+constexpr std::uint8_t one_of_64 = 256 / 64;
+[[gnu::always_inline]] inline bool is_turn_of_others(Worker& worker) {
+  worker.direct_switches = static_cast<std::uint8_t>(worker.direct_switches + one_of_64);
+  return worker.direct_switches == 0;
+}
 
 // ---------------------------------------------------------------- running
 
@@ -149,7 +154,9 @@ void run_custom_scheduler(Worker& worker) {
 // Units that yield in turn here must not keep the worker from what others offer, or have left behind (rest()). But the
 // one that a unit has yielded to comes next.
 bool is_time_to_look_around(Worker& worker) {
-  return worker.direct_switches++ % most_direct_switches == 0 && worker.handed_on == nullptr;
+  const bool is_time = worker.direct_switches == 0;
+  is_turn_of_others(worker);
+  return is_time && worker.handed_on == nullptr;
 }
 
 // A unit that yields waits for something: before it comes again, or now and then at least, what others offer. One whose
@@ -270,29 +277,35 @@ namespace {
 
 // Whether the frame under the unit can do without the worker for now.
 [[gnu::always_inline]] inline bool frame_can_wait(const Worker& worker, const Unit& leaving) {
-  return worker.loops && worker.handed_on == nullptr && worker.until_done != &leaving && !is_over(worker) &&
-         !worker.spare && !worker.ends.load(std::memory_order_relaxed);
+  const Unit* awaited = worker.until_done;
+  return worker.loops && worker.handed_on == nullptr && awaited != &leaving &&
+         (awaited == nullptr || !is_done(*awaited)) && !root_is_ready(worker.until_ready) && !worker.spare &&
+         !worker.ends.load(std::memory_order_relaxed);
 }
 
 [[gnu::always_inline]] inline bool may_pass(const Worker& worker, const Unit& leaving) {
   return frame_can_wait(worker, leaving) && runs_on_any_identity(leaving);
 }
 
-[[gnu::noinline]] bool switches_when_settled(Worker& worker, Unit& unit) {
-  settle_technique(worker, unit);
-  return unit.technique == Technique::full_l;
+// Whether a unit that has not departed may be passed to, but for its technique.
+inline bool may_begin_directly(const Unit& unit) {
+  constexpr unsigned others = UnitFlag::wants_identity | UnitFlag::cancelled;
+  return (unit.flags.load(std::memory_order_relaxed) & (others | UnitFlag::free_standing)) == UnitFlag::free_standing;
 }
 
 // Its start is a switch to the top of its stack.
-inline bool starts_by_switch(Worker& worker, Unit& unit) {
-  if (has_flag(unit, UnitFlag::cancelled)) return false;
-  const Technique technique = unit.technique;
-  if (technique == Technique::automatic) return switches_when_settled(worker, unit);
+inline bool starts_by_switch(Technique technique) {
   return technique == Technique::full_l || technique == Technique::full;
 }
 
+inline bool starts_by_switch(Worker& worker, Unit& unit) {
+  if (!may_begin_directly(unit)) return false;
+  settle_technique(worker, unit);
+  return starts_by_switch(unit.technique);
+}
+
 [[gnu::always_inline]] inline bool can_be_passed_to(Worker& worker, Unit& unit) {
-  return runs_on_any_identity(unit) && (unit.departed || starts_by_switch(worker, unit));
+  return unit.departed ? runs_on_any_identity(unit) : starts_by_switch(worker, unit);
 }
 
 }  // namespace
@@ -308,8 +321,19 @@ namespace {
 
 // It is what `ring` would give next.
 template <Order order>
+[[gnu::noinline]] Unit* next_of_list_when_chosen(Worker& worker, Ring<order>& ring, Unit& next) {
+  settle_technique(worker, next);
+  if (!starts_by_switch(next.technique)) return nullptr;
+  ring.drop();
+  return &next;
+}
+
+template <Order order>
 [[gnu::noinline]] Unit* next_of_list_that_has_not_departed(Worker& worker, Ring<order>& ring, Unit& next) {
-  if (!can_be_passed_to(worker, next)) return nullptr;
+  if (!may_begin_directly(next)) return nullptr;
+  const Technique technique = next.technique;
+  if (technique == Technique::automatic) return next_of_list_when_chosen(worker, ring, next);
+  if (!starts_by_switch(technique)) return nullptr;
   ring.drop();
   return &next;
 }
@@ -326,10 +350,9 @@ inline Unit* take_if_it_suits(Worker& worker, Ring<order>& ring) {
 }
 
 [[gnu::noinline]] Unit* next_of_own_scheduler(Worker& worker, const Scheduler& own) {
+  if (Ring<Order::fifo>* ring = own.private_fifo(); ring != nullptr) return take_if_it_suits(worker, *ring);
   const Pool* list = own.private_list();
-  if (list == nullptr) return nullptr;
-  if (Ring<Order::fifo>* ring = list->fifo_ring(); ring != nullptr) return take_if_it_suits(worker, *ring);
-  return take_if_it_suits(worker, list->ring<Order::lifo>());
+  return list != nullptr ? take_if_it_suits(worker, list->ring<Order::lifo>()) : nullptr;
 }
 
 [[gnu::noinline]] Unit* next_where_others_come(Worker& worker) {
@@ -353,7 +376,7 @@ inline Unit* take_if_it_suits(Worker& worker, Ring<order>& ring) {
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
   if (!may_pass(worker, leaving)) return nullptr;
   // Now and then the scheduler looks for what others offer.
-  if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
+  if (is_turn_of_others(worker)) return nullptr;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) return next_of_own_scheduler(worker, *own);
   if (!worker.privacy.enter()) [[unlikely]]
     return next_where_others_come(worker);
@@ -376,7 +399,7 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
                               worker.lends_within.load(std::memory_order_relaxed) == nullptr;
   const bool somebody_sleeps = runtime.sleepers.load(std::memory_order_relaxed) > 0;
   if (has_own_place || !takes_from_all || somebody_sleeps || !frame_can_wait(worker, leaving)) return nullptr;
-  if (++worker.direct_switches % most_direct_switches == 0) return nullptr;
+  if (is_turn_of_others(worker)) return nullptr;
   Unit* next = take_newest(worker);
   if (next == nullptr) return nullptr;
   if (!has_flag(*next, UnitFlag::holds_klt) || would_sleep_on(*next)) {

@@ -87,8 +87,8 @@ struct alignas(base::cache_line) Worker {
   std::uint8_t warm_class = 0;  // Unit::stack_class of those that it was taken for
   UnitCache units;
   Usual usual;
-  Usual usual_child;  // the same of child-first units
-  Usual usual_bound;  // and of others that have their stack from their creation on
+  bool usual_binds = false;  // they have their stack from their creation on
+  Usual usual_child;         // the same of child-first units
   Choices choices;
   Counters counters;
   Appetite appetite;
@@ -106,7 +106,7 @@ struct alignas(base::cache_line) Worker {
   std::uint64_t seen_points = 0;                    // and at which of its scheduling points
   unsigned units_left = 0;                          // how often it has left one
   unsigned turns = 0;                               // units that a scheduler with several pools has chosen
-  unsigned direct_switches = 0;                     // of units to units
+  std::uint8_t direct_switches = 0;                 // of units to units; see is_turn_of_others()
   unsigned yields_for_program = 0;                  // (yield_for_program())
   std::uint64_t turn_points = 0;                    // at which of its scheduling points it last looked whether it is
   std::uint64_t last_turn = 0;                      // when the oldest of them was last preferred

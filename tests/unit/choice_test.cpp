@@ -29,7 +29,7 @@ TEST_F(ChoiceTest, AQuestionChangesNothing) {
   const Entry entry = entry_number(1);
   const std::uint64_t before = core::known_of(worker, entry).units;
   for (int i = 0; i < 500; ++i) core::choose(worker.choices, entry);
-  for (int i = 0; i < 500; ++i) core::note_deviated(worker, entry);
+  for (int i = 0; i < 500; ++i) core::note_deviated(worker.choices, entry);
   const core::Technique technique = core::choose(worker.choices, entry);
   for (std::uintptr_t other = 2; other < 900; ++other) EXPECT_EQ(core::known_of(worker, entry_number(other)).units, 0U);
   EXPECT_EQ(core::known_of(worker, entry).units, before + 501);

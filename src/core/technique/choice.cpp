@@ -77,11 +77,7 @@ Technique choose_anew(Choices& choices, void (*entry)(void*)) {
   return place.technique;
 }
 
-void note_deviated(Worker& worker, void (*entry)(void*)) {
-  Choices::Place& place = place_of(worker.choices, entry);
-  place.deviated.store(place.deviated.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  ++place.recent_deviated;
-}
+void note_deviated_elsewhere(Choices& choices, void (*entry)(void*)) { place_of(choices, entry).note_deviated(); }
 
 Choice known_of(const Worker& worker, void (*entry)(void*)) {
   Choice sum;

@@ -35,6 +35,11 @@ struct Choices {
     std::uint32_t recent_deviated = 0;        // of those since the last one
     std::atomic<std::uint64_t> units{0};      // until then
     std::atomic<std::uint64_t> deviated{0};
+
+    void note_deviated() {
+      deviated.store(deviated.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      ++recent_deviated;
+    }
   };
   static constexpr unsigned places = 64;
   static constexpr std::uint32_t window = 64;  // units from one decision to the next
@@ -55,7 +60,13 @@ Technique choose_anew(Choices& choices, void (*entry)(void*));
 }
 
 /// One of them has deviated (once per unit).
-void note_deviated(Worker& worker, void (*entry)(void*));
+void note_deviated_elsewhere(Choices& choices, void (*entry)(void*));
+[[gnu::always_inline]] inline void note_deviated(Choices& choices, void (*entry)(void*)) {
+  Choices::Place& last = *choices.last;
+  if (last.entry.load(std::memory_order_relaxed) != entry) [[unlikely]]
+    return note_deviated_elsewhere(choices, entry);
+  last.note_deviated();
+}
 
 /// What all workers together know of the function; technique: what `worker` would choose now.
 Choice known_of(const Worker& worker, void (*entry)(void*));

@@ -26,59 +26,65 @@ void note_first_deviation(Worker& worker, Unit& unit) {
     default:
       arch::divert_return(unit.stack->frames);
   }
-  if (has_flag(unit, UnitFlag::chosen)) note_deviated(worker, unit.entry);
+  if (has_flag(unit, UnitFlag::chosen)) note_deviated(worker.choices, unit.entry);
 }
 
 namespace {
 
-[[gnu::noinline]] void begin_after_another(Worker& worker, Unit& unit) {
-  Stack* stack = bind_stack(worker, unit);
+[[gnu::noinline]] void bind_after_another(Worker& worker, Unit& unit) {
+  unit.stack = take_stack(worker, unit.stack_class);
+}
+
+[[gnu::always_inline]] inline void begin_after_another(Worker& worker, Unit& unit) {
+  Stack* stack = unit.stack;
   begin(worker, unit, stack, stack->top());
 }
 
-// The unit will be off its stack, and the other on its own, when somebody looks at this again (weft_unit_passed).
-[[gnu::always_inline]] inline void note_direct_switch(Worker& worker, Unit& unit, Event event, Unit& next) {
+// It will be off its stack, and the next one on its own, when somebody looks at this again (weft_unit_passed).
+[[gnu::always_inline]] inline void note_left(Worker& worker, Unit& unit, Event event) {
   worker.left = &unit;
   worker.left_by = static_cast<std::intptr_t>(event);
-  if (next.departed) [[likely]]
-    note_running(worker, next);
-  else
-    begin_after_another(worker, next);
 }
 
-[[gnu::always_inline]] inline int switch_between(const Worker& worker, Unit& unit, Unit& next) {
-  if (next.departed) [[likely]]
-    return weft_context_pass(&unit.context, next.context);
+inline void note_departure_from_stack(Worker& worker, Unit& unit) {
+  ++worker.counters.promoted_to_stack;
+  unit.departed = true;
+  unit.place = static_cast<std::uint16_t>(worker.index);
+}
+
+// note_first_deviation() of a unit that has never been on the warm stack, and that nothing leads back from.
+inline bool was_switched_to(const Unit& unit) {
+  const Technique technique = unit.technique;
+  return technique == Technique::full || technique == Technique::full_l;
+}
+inline void note_first_deviation_of_switched_to(Worker& worker, const Unit& unit) {
+  if (has_flag(unit, UnitFlag::chosen)) note_deviated(worker.choices, unit.entry);
+}
+
+[[gnu::noinline]] int pass_to_new(Worker& worker, Unit& unit, Unit& next) {
+  begin_after_another(worker, next);
   return weft_context_pass_to_new(&unit.context, next.stack->top(), &next, worker.fp_control);
 }
 
-}  // namespace
-
-void note_deviation(Worker& worker, Unit& unit) {
-  if (!unit.departed) {
-    ++worker.counters.promoted_to_stack;
-    unit.departed = true;
-    unit.place = static_cast<std::uint16_t>(worker.index);
-    note_first_deviation(worker, unit);
-  }
-  ++unit.deviations;
+[[gnu::noinline]] int pass_to_unbound(Worker& worker, Unit& unit, Unit& next) {
+  bind_after_another(worker, next);
+  return pass_to_new(worker, unit, next);
 }
 
-namespace {
-
-[[gnu::noinline]] int pass_to_new(Worker& worker, Unit& unit, Event event, Unit& next) {
-  note_direct_switch(worker, unit, event, next);
-  return switch_between(worker, unit, next);
+// Leaves the unit, of which note_left() has told, for `next`.
+[[gnu::always_inline]] inline int pass_to(Worker& worker, Unit& unit, Unit& next) {
+  if (!next.departed)
+    return next.stack != nullptr ? pass_to_new(worker, unit, next) : pass_to_unbound(worker, unit, next);
+  note_running(worker, next);
+  return weft_context_pass(&unit.context, next.context);
 }
 
-// Leaves the unit for `next`, or for the scheduler if that is nullptr.
+// The same, or for the scheduler if there is none.
 inline int pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
   if constexpr (!sanitizer::active) {
     if (next == nullptr) [[unlikely]]
       return weft_context_leave(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
-    if (!next->departed) return pass_to_new(worker, unit, event, *next);
-    note_direct_switch(worker, unit, event, *next);
-    return weft_context_pass(&unit.context, next->context);
+    return pass_to(worker, unit, *next);
   }
   void* fake = nullptr;
   if (next == nullptr) {
@@ -87,25 +93,53 @@ inline int pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
         weft_context_switch(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
     note_return(fake, value == from_scheduler);
   } else {
-    note_direct_switch(worker, unit, event, *next);
+    if (next->stack == nullptr) bind_after_another(worker, *next);
     sanitizer::leave(&fake, next->stack->fiber, next->stack->memory.low, next->stack->size());
-    const int value = switch_between(worker, unit, *next);
-    note_return(fake, value == from_scheduler);
+    note_return(fake, pass_to(worker, unit, *next) == from_scheduler);
   }
   return 0;
 }
 
 }  // namespace
 
-// From unit to unit where that can be, with the switch as the last call of all that led to it: so the processor's
-// return predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all).
-int leave_unit(Worker& worker, Unit& unit, Event event) {
+void note_deviation(Worker& worker, Unit& unit) {
+  if (!unit.departed) {
+    note_departure_from_stack(worker, unit);
+    note_first_deviation(worker, unit);
+  }
+  ++unit.deviations;
+}
+
+namespace {
+
+[[gnu::noinline]] int leave_for_the_first_time(Worker& worker, Unit& unit, Event event) {
   note_deviation(worker, unit);
+  note_left(worker, unit, event);
   return pass_on(worker, unit, event, next_to_switch_to(worker, unit));
+}
+
+}  // namespace
+
+// From unit to unit where that can be, with the switch as the last call of all that led to it: so the processor's
+// return predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all). What
+// is needed after the look for the next one stands in the worker, so that no register is saved for it.
+int leave_unit(Worker& worker, Unit& unit, Event event) {
+  if (!unit.departed) {
+    if (!was_switched_to(unit)) [[unlikely]]
+      return leave_for_the_first_time(worker, unit, event);
+    note_departure_from_stack(worker, unit);
+    note_first_deviation_of_switched_to(worker, unit);
+  }
+  ++unit.deviations;
+  note_left(worker, unit, event);
+  Unit* next = next_to_switch_to(worker, unit);
+  Worker& same = *this_worker();
+  return pass_on(same, *same.left, static_cast<Event>(same.left_by), next);
 }
 
 int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next) {
   note_deviation(worker, unit);
+  note_left(worker, unit, event);
   return pass_on(worker, unit, event, &next);
 }
 
@@ -137,10 +171,15 @@ extern "C" WeftSuccessor weft_unit_ends() {
     sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
     return {worker.scheduler_context, static_cast<std::uintptr_t>(Event::finished)};
   }
-  const bool departed = next->departed;
-  note_direct_switch(worker, unit, Event::finished, *next);
+  note_left(worker, unit, Event::finished);
+  if (next->departed) {
+    note_running(worker, *next);
+    sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
+    return {next->context, weft_to_unit};
+  }
+  if (next->stack == nullptr) bind_after_another(worker, *next);
+  begin_after_another(worker, *next);
   sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
-  if (departed) return {next->context, weft_to_unit};
   char* top = next->stack->top();
   std::memcpy(top - 16, &worker.fp_control, sizeof worker.fp_control);
   return {top, reinterpret_cast<std::uintptr_t>(next)};
