@@ -43,21 +43,30 @@ extern "C" int weft_unit_timed_join(weft_unit* handle, uint64_t nanoseconds) { r
 
 namespace {
 
-[[gnu::noinline]] int free_slowly(weft_unit* handle) {
+[[gnu::noinline]] int join_and_free(weft_unit* handle) {
   if (const int error = join(handle, WEFT_FOREVER); error != WEFT_OK) return error;
   core::free_unit(core::worker_here(), *unit_of(handle));
   return WEFT_OK;
 }
 
-// Of one that is done.
-[[gnu::noinline]] int free_done(core::Worker& worker, core::Unit& unit) {
-  core::strip(worker, unit);
-  worker.units.give(unit);
+// One that has a stack to give back, mostly.
+[[gnu::noinline]] int free_slowly(weft_unit* handle) {
+  core::Worker* worker = core::this_worker();
+  if (handle == nullptr || worker == nullptr || !core::is_done(*unit_of(handle))) [[unlikely]]
+    return join_and_free(handle);
+  core::strip(*worker, *unit_of(handle));
+  worker->units.give(*unit_of(handle));
   return WEFT_OK;
 }
 
 // Nothing else is to be done to free the unit. False: there is, or it may not be done.
 inline bool is_free_at_once(const core::Unit& unit) { return core::is_done(unit) && core::is_bare(unit); }
+
+inline bool free_quickly(core::Worker& worker, core::Unit& unit) {
+  if (!is_free_at_once(unit) || worker.units.full()) return false;
+  worker.units.give(unit);
+  return true;
+}
 
 // Those of the first that can be freed so; how many.
 inline std::size_t free_quickly(core::Worker& worker, std::size_t count, weft_unit* const* units) {
@@ -74,12 +83,8 @@ inline std::size_t free_quickly(core::Worker& worker, std::size_t count, weft_un
 
 extern "C" int weft_unit_free(weft_unit* handle) {
   core::Worker* worker = core::this_worker();
-  if (handle == nullptr || worker == nullptr || !core::is_done(*unit_of(handle))) [[unlikely]]
+  if (handle == nullptr || worker == nullptr || !free_quickly(*worker, *unit_of(handle))) [[unlikely]]
     return free_slowly(handle);
-  core::Unit& unit = *unit_of(handle);
-  if (!core::is_bare(unit) || worker->units.full()) [[unlikely]]
-    return free_done(*worker, unit);
-  worker->units.give(unit);
   return WEFT_OK;
 }
 
