@@ -245,19 +245,31 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
 
 }  // namespace
 
-// Every call in it is the last thing, so that no register is saved.
+namespace {
+
+// Where the last one was asked for with the same, and there is a descriptor.
+[[gnu::always_inline]] inline int create_like_last(core::Worker& worker, void (*entry)(void*), void* argument,
+                                                   core::Pool* pool, weft_unit** unit) {
+  core::Unit* made = worker.units.take_present();
+  core::set_up(*made, entry, argument, worker.usual.start(), pool);
+  if (worker.usual_binds) return bind_and_push(worker, *made, pool, unit);
+  *unit = handle_of(made);
+  return push(worker, *made, pool);
+}
+
+}  // namespace
+
+// Every call in it is the last thing, so that no register is saved; and each way is written out, so that nothing is
+// asked twice.
 extern "C" int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit) {
   core::Worker* worker = core::this_worker();
   if (entry == nullptr || worker == nullptr || attr == nullptr || unit == nullptr || !worker->usual.is(attr) ||
       worker->units.empty()) [[unlikely]]
     return spawn_or_create(entry, argument, attr, unit);
-  core::Pool* pool = api::pool_of(attr->pool);
-  if (pool == nullptr && worker->scheduler() != nullptr) return create_simply(entry, argument, attr, unit);
-  core::Unit* made = worker->units.take_present();
-  core::set_up(*made, entry, argument, worker->usual.start(), pool);
-  if (worker->usual_binds) return bind_and_push(*worker, *made, pool, unit);
-  *unit = handle_of(made);
-  return push(*worker, *made, pool);
+  if (core::Pool* pool = api::pool_of(attr->pool); pool != nullptr)
+    return create_like_last(*worker, entry, argument, pool, unit);
+  if (worker->scheduler() != nullptr) return create_simply(entry, argument, attr, unit);
+  return create_like_last(*worker, entry, argument, nullptr, unit);
 }
 
 namespace {
