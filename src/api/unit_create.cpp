@@ -230,7 +230,7 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
   return push(worker, made, pool);
 }
 
-// The same for a child-first unit.
+// weft_unit_create() for a child-first unit.
 [[gnu::noinline]] int spawn_or_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr,
                                       weft_unit** unit) {
   if (attr == nullptr || attr->technique < WEFT_C_FULL) return create_simply(entry, argument, attr, unit);

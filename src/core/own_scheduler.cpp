@@ -27,9 +27,7 @@ Scheduler::Scheduler(SchedulerKind kind, std::size_t count, Pool* const* pools, 
                      bool stateless)
     : kind_(kind), stateless_(stateless), count_(count), run_(function), data_(data) {
   for (std::size_t index = 0; index < count; ++index) this->pools()[index] = pools[index];
-  if (kind == SchedulerKind::custom || count != 1 || pools[0]->access() != Access::priv) return;
-  private_pool_ = pools[0];
-  private_fifo_ = private_pool_->fifo_ring();
+  if (kind != SchedulerKind::custom && count == 1 && pools[0]->access() == Access::priv) private_pool_ = pools[0];
 }
 
 Scheduler* Scheduler::create(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data,
@@ -90,6 +88,8 @@ Unit* Scheduler::steal(Worker& worker) {
 
 void Scheduler::begin_on(const Worker& worker) {
   users.fetch_add(1, std::memory_order_relaxed);
+  // Not earlier: a pool may become another kind until a worker serves it (Pool::set_preemption).
+  if (private_pool_ != nullptr) private_fifo_ = private_pool_->fifo_ring();
   if (count_ > 0) pools()[0]->server.store(&worker, std::memory_order_relaxed);
 }
 

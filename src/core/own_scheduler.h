@@ -65,7 +65,7 @@ class Scheduler {
     return private_pool_ != nullptr && private_pool_->is_private_list() ? private_pool_ : nullptr;
   }
 
-  /// The same, if it is first in first out.
+  /// The same, if it is first in first out, of one that a worker has.
   Ring<Order::fifo>* private_fifo() const { return private_fifo_; }
 
   /// A worker has it from now on, or no longer.

@@ -154,7 +154,7 @@ void settle_parked(Worker& worker, Unit& unit) {
   worker.stacks.give(stack);
 }
 
-// The usual end of settle_finished_slowly(): a unit of this worker's own, that nobody waits for yet.
+// The same, of a free-standing unit that has a stack of weft's and no identity of its own.
 [[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
   constexpr unsigned others = UnitFlag::wants_identity | UnitFlag::own_memory;
   const unsigned flags = unit.flags.load(std::memory_order_relaxed) & (others | UnitFlag::free_standing);

@@ -37,9 +37,10 @@ namespace weft::core {
 namespace {
 
 // Of 64 direct switches from unit to unit on a worker one is not made, so that its scheduler looks for what others
-// offer. Before, or after, it is counted: Worker::direct_switches goes up by four, and is 0 when it is time.
+// offer. Worker::direct_switches goes up by four, and is 0 when it is time: the switch that makes it 0 is not made, and
+// the scheduler, which then finds it so, looks around.
 constexpr std::uint8_t one_of_64 = 256 / 64;
-[[gnu::always_inline]] inline bool is_turn_of_others(Worker& worker) {
+[[gnu::always_inline]] inline bool count_direct_switch(Worker& worker) {
   worker.direct_switches = static_cast<std::uint8_t>(worker.direct_switches + one_of_64);
   return worker.direct_switches == 0;
 }
@@ -155,7 +156,7 @@ void run_custom_scheduler(Worker& worker) {
 // one that a unit has yielded to comes next.
 bool is_time_to_look_around(Worker& worker) {
   const bool is_time = worker.direct_switches == 0;
-  is_turn_of_others(worker);
+  count_direct_switch(worker);
   return is_time && worker.handed_on == nullptr;
 }
 
@@ -376,7 +377,7 @@ inline Unit* take_if_it_suits(Worker& worker, Ring<order>& ring) {
 Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
   if (!may_pass(worker, leaving)) return nullptr;
   // Now and then the scheduler looks for what others offer.
-  if (is_turn_of_others(worker)) return nullptr;
+  if (count_direct_switch(worker)) return nullptr;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) return next_of_own_scheduler(worker, *own);
   if (!worker.privacy.enter()) [[unlikely]]
     return next_where_others_come(worker);
@@ -399,7 +400,7 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
                               worker.lends_within.load(std::memory_order_relaxed) == nullptr;
   const bool somebody_sleeps = runtime.sleepers.load(std::memory_order_relaxed) > 0;
   if (has_own_place || !takes_from_all || somebody_sleeps || !frame_can_wait(worker, leaving)) return nullptr;
-  if (is_turn_of_others(worker)) return nullptr;
+  if (count_direct_switch(worker)) return nullptr;
   Unit* next = take_newest(worker);
   if (next == nullptr) return nullptr;
   if (!has_flag(*next, UnitFlag::holds_klt) || would_sleep_on(*next)) {

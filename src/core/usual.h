@@ -1,5 +1,6 @@
 // What the last unit was created with, so that the next one that is created with the same is not looked at again: one
-// compare for all attributes. Only attributes for which nothing is to be done but to write what the unit begins with.
+// compare for all attributes. Only attributes for which nothing is to be done but to write what the unit begins with,
+// and perhaps to bind its stack.
 #pragma once
 
 #include <cstdint>

@@ -95,9 +95,10 @@ struct alignas(base::cache_line) Worker {
   base::Relaxed<const Unit*> until_ready{nullptr};  // its scheduler stops when this is ready: a root
   const Unit* until_done = nullptr;                 // or when this is done
   Unit* handed_on = nullptr;                        // taken out of a pool, and to be run next
-  Unit* first_of_row = nullptr;                     // of one that begins (technique/in_a_row.cpp)
-  Unit* left = nullptr;                             // while a unit switches to another: the one that was left,
-  std::intptr_t left_by = 0;                        // and the event; for the other to settle
+  Unit* first_of_row = nullptr;                     // of one that begins (technique/in_a_row.cpp),
+  std::uint64_t first_start = 0;                    // and its UnitStart
+  Unit* left = nullptr;                             // the unit that was left last, or is about to be,
+  std::intptr_t left_by = 0;                        // and the event; if it switches to another, that one settles it
   Spinlock* parked_under = nullptr;                 // what a unit that parks holds until it is off its stack
   Mutex* left_locked = nullptr;                     // and what it has not unlocked yet then (sync/condition.h)
   void* root_extras = nullptr;                      // of a root: its unit-local values
@@ -106,7 +107,7 @@ struct alignas(base::cache_line) Worker {
   std::uint64_t seen_points = 0;                    // and at which of its scheduling points
   unsigned units_left = 0;                          // how often it has left one
   unsigned turns = 0;                               // units that a scheduler with several pools has chosen
-  std::uint8_t direct_switches = 0;                 // of units to units; see is_turn_of_others()
+  std::uint8_t direct_switches = 0;                 // of units to units, and yields; see count_direct_switch()
   unsigned yields_for_program = 0;                  // (yield_for_program())
   std::uint64_t turn_points = 0;                    // at which of its scheduling points it last looked whether it is
   std::uint64_t last_turn = 0;                      // when the oldest of them was last preferred

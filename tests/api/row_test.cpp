@@ -5,6 +5,7 @@
 
 #include <cfenv>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace weft::test {
@@ -209,6 +210,48 @@ TEST_P(RowTest, NeighboursThatBeginInDifferentWays) {
   jobs_.join();
   for (std::size_t index = 0; index < runs.size(); ++index)
     EXPECT_TRUE(runs[index] == 1 || (is_cancelled[index] && runs[index] == 0)) << index;
+}
+
+// At any moment, also between the look at a unit and its start. (Bug: the first of a row then ran without a stack.)
+TEST_P(RowTest, OthersNameThemWhileTheyAreStarted) {
+  const bool may_wait = GetParam().technique != WEFT_STACKLESS;
+  constexpr std::size_t count = 1000;
+  std::vector<weft_unit*> units(count);
+  std::atomic<int> round{0};
+  std::atomic<bool> over{false};
+  std::atomic<bool> names{false};
+  // Names those that are there, again and again; between two rounds it lets go of them.
+  std::thread namer([&] {
+    for (int seen = 0; !over;) {
+      if (round == seen) {
+        std::this_thread::yield();
+        continue;
+      }
+      names = true;
+      seen = round;
+      for (std::size_t index = 0; round == seen && seen % 2 == 1; index = (index + 37) % count)
+        weft_unit_set_name(units[index], "named");
+      names = false;
+    }
+  });
+  std::atomic<int> ran{0};
+  constexpr int rounds = 100;
+  for (int i = 0; i < rounds; ++i) {
+    // Each second one yields: each of them is the first of a row.
+    for (std::size_t index = 0; index < count; ++index)
+      units[index] = jobs_.start(attr(), [&ran, yields = may_wait && index % 2 == 1] {
+        if (yields) weft_yield();
+        ++ran;
+      });
+    ++round;
+    EXPECT_EQ(weft_unit_join_many(count, units.data()), WEFT_OK);
+    ++round;
+    while (names) std::this_thread::yield();
+    jobs_.join();
+  }
+  over = true;
+  namer.join();
+  EXPECT_EQ(ran, rounds * static_cast<int>(count));
 }
 
 TEST_P(RowTest, ManyAtOnce) {

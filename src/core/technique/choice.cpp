@@ -77,7 +77,7 @@ Technique choose_anew(Choices& choices, void (*entry)(void*)) {
   return place.technique;
 }
 
-void note_deviated_elsewhere(Choices& choices, void (*entry)(void*)) { place_of(choices, entry).note_deviated(); }
+void note_deviated(Choices& choices, void (*entry)(void*)) { place_of(choices, entry).note_deviated(); }
 
 Choice known_of(const Worker& worker, void (*entry)(void*)) {
   Choice sum;

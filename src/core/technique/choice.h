@@ -60,12 +60,14 @@ Technique choose_anew(Choices& choices, void (*entry)(void*));
 }
 
 /// One of them has deviated (once per unit).
-void note_deviated_elsewhere(Choices& choices, void (*entry)(void*));
-[[gnu::always_inline]] inline void note_deviated(Choices& choices, void (*entry)(void*)) {
+void note_deviated(Choices& choices, void (*entry)(void*));
+/// The same, if the last one that was counted is of this function. False: nothing has happened.
+[[gnu::always_inline]] inline bool note_last_deviated(Choices& choices, void (*entry)(void*)) {
   Choices::Place& last = *choices.last;
   if (last.entry.load(std::memory_order_relaxed) != entry) [[unlikely]]
-    return note_deviated_elsewhere(choices, entry);
+    return false;
   last.note_deviated();
+  return true;
 }
 
 /// What all workers together know of the function; technique: what `worker` would choose now.

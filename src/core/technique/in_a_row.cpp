@@ -181,25 +181,26 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
 
 // How a unit of a row is started.
 struct Like {
-  std::uint64_t word = 0;       // its UnitStart, the technique settled; 0: no row has such units
-  std::uint64_t automatic = 0;  // of RoC-L: the UnitStart of one that is the same, but has its technique chosen yet
-  Stack* stack = nullptr;       // Worker::warm; nullptr: stackless
+  static constexpr std::uint64_t none = ~std::uint64_t{0};  // no unit begins with that
+  std::uint64_t word = none;       // its UnitStart, the technique settled; none: no row has such units
+  std::uint64_t automatic = none;  // of RoC-L: the UnitStart of one that is the same, but has its technique chosen yet
+  Stack* stack = nullptr;          // of RoC-L: Worker::warm
 };
+
+[[gnu::noinline]] Like like_roc_l(Worker& worker, UnitStart start) {
+  Like like{std::bit_cast<std::uint64_t>(start), Like::none, warm_stack(worker, start.stack_class)};
+  start.technique = Technique::automatic;
+  like.automatic = std::bit_cast<std::uint64_t>(start);
+  return like;
+}
 
 [[gnu::noinline]] Like like_this(Worker& worker, Unit& unit, std::uint64_t word) {
   auto start = std::bit_cast<UnitStart>(word);
   if (!is_plain(worker, word)) return {};
   if (start.technique == Technique::automatic) unit.technique = start.technique = choose(worker.choices, unit.entry);
-  Like like;
-  if (start.technique == Technique::stackless) {
-    like.word = word;
-  } else if (start.technique == Technique::roc_l) {
-    like.word = std::bit_cast<std::uint64_t>(start);
-    like.stack = warm_stack(worker, start.stack_class);
-    start.technique = Technique::automatic;
-    like.automatic = std::bit_cast<std::uint64_t>(start);
-  }
-  return like;
+  if (start.technique == Technique::roc_l) return like_roc_l(worker, start);
+  if (start.technique == Technique::stackless) return {word, Like::none, nullptr};
+  return {};
 }
 
 // The next one is one that can be started like that, or in a way that is like that from now on. False: the row ends.
@@ -218,7 +219,7 @@ template <class Source>
       }
     } else {
       like = like_this(worker, *unit, word);
-      if (like.word == 0) {
+      if (like.word == Like::none) {
         row.refuse(*unit);
         return false;
       }
@@ -235,7 +236,7 @@ void roc_l_row(void* argument) {
   Worker& worker = *static_cast<Worker*>(argument);
   const Row<Source> row(worker, Source::of(worker));
   Unit* unit = worker.first_of_row;
-  Like like = like_this(worker, *unit, load_start(*unit));
+  Like like = like_roc_l(worker, std::bit_cast<UnitStart>(worker.first_start));
   do {
     if (like.stack != nullptr) [[likely]]
       run_roc_l_in_row(worker, *unit, like.stack);
@@ -254,13 +255,15 @@ Event run_row(Worker& worker, Source source) {
   std::uint64_t word;
   if (!row.look(unit, word)) return Event::returned;
   const Like like = like_this(worker, *unit, word);
-  if (like.word == 0) {
+  if (like.word == Like::none) {
     row.refuse(*unit);
     return Event::returned;
   }
   row.accept();
   if (like.stack == nullptr) return run_stackless_row(worker, source, unit, word);
+  // With the word that it was accepted for: others may give it a flag by now (a name, a grant, that it is cancelled).
   worker.first_of_row = unit;
+  worker.first_start = like.word;
   const auto event = static_cast<Event>(
       weft_context_call_saved_with(&worker.scheduler_context, &roc_l_row<Source>, &worker, worker.fp_control));
   if (event != Event::returned) sanitizer::arrive(nullptr, nullptr, nullptr);  // the loop was left in the midst

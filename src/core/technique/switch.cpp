@@ -40,7 +40,7 @@ namespace {
   begin(worker, unit, stack, stack->top());
 }
 
-// It will be off its stack, and the next one on its own, when somebody looks at this again (weft_unit_passed).
+// It is off its stack, and the next one on its own, when it is settled (weft_unit_passed).
 [[gnu::always_inline]] inline void note_left(Worker& worker, Unit& unit, Event event) {
   worker.left = &unit;
   worker.left_by = static_cast<std::intptr_t>(event);
@@ -52,13 +52,12 @@ inline void note_departure_from_stack(Worker& worker, Unit& unit) {
   unit.place = static_cast<std::uint16_t>(worker.index);
 }
 
-// note_first_deviation() of a unit that has never been on the warm stack, and that nothing leads back from.
-inline bool was_switched_to(const Unit& unit) {
+// note_first_deviation() of a unit that has never been on the warm stack, and that no return leads back from. False: it
+// is another, or there is more to do.
+inline bool note_first_deviation_quickly(Worker& worker, const Unit& unit) {
   const Technique technique = unit.technique;
-  return technique == Technique::full || technique == Technique::full_l;
-}
-inline void note_first_deviation_of_switched_to(Worker& worker, const Unit& unit) {
-  if (has_flag(unit, UnitFlag::chosen)) note_deviated(worker.choices, unit.entry);
+  if (technique != Technique::full && technique != Technique::full_l) return false;
+  return !has_flag(unit, UnitFlag::chosen) || note_last_deviated(worker.choices, unit.entry);
 }
 
 [[gnu::noinline]] int pass_to_new(Worker& worker, Unit& unit, Unit& next) {
@@ -125,10 +124,9 @@ namespace {
 // is needed after the look for the next one stands in the worker, so that no register is saved for it.
 int leave_unit(Worker& worker, Unit& unit, Event event) {
   if (!unit.departed) {
-    if (!was_switched_to(unit)) [[unlikely]]
+    if (!note_first_deviation_quickly(worker, unit)) [[unlikely]]
       return leave_for_the_first_time(worker, unit, event);
     note_departure_from_stack(worker, unit);
-    note_first_deviation_of_switched_to(worker, unit);
   }
   ++unit.deviations;
   note_left(worker, unit, event);
