@@ -54,8 +54,7 @@ namespace {
   core::Worker* worker = core::this_worker();
   if (handle == nullptr || worker == nullptr || !core::is_done(*unit_of(handle))) [[unlikely]]
     return join_and_free(handle);
-  core::strip(*worker, *unit_of(handle));
-  worker->units.give(*unit_of(handle));
+  core::free_unit(*worker, *unit_of(handle));
   return WEFT_OK;
 }
 

@@ -243,10 +243,6 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
   return spawn(*worker, *made, unit);
 }
 
-}  // namespace
-
-namespace {
-
 // Where the last one was asked for with the same, and there is a descriptor.
 [[gnu::always_inline]] inline int create_like_last(core::Worker& worker, void (*entry)(void*), void* argument,
                                                    core::Pool* pool, weft_unit** unit) {

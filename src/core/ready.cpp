@@ -43,10 +43,14 @@ void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
 inline bool put_into_its_pool(const Worker& worker, Unit& unit) {
   // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
   Pool* pool = unit.pool.load(std::memory_order_acquire);
-  if (pool == nullptr) return false;
-  const bool is_here = unit.place == worker.index;
-  if (!is_here || !pool->push_quickly(&unit)) put_into_pool(&worker, unit, *pool);
-  return true;
+  if (pool != nullptr) put_into_pool(&worker, unit, *pool);
+  return pool != nullptr;
+}
+
+// The same where that is a list of this worker's own, and a matter of a few instructions. False: nothing has happened.
+inline bool put_into_own_list(const Worker& worker, Unit& unit) {
+  Pool* pool = unit.pool.load(std::memory_order_acquire);
+  return pool != nullptr && unit.place == worker.index && pool->push_quickly(&unit);
 }
 
 // Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own
@@ -132,14 +136,13 @@ void settle_parked(Worker& worker, Unit& unit) {
   notify(scope);
 }
 
-// Into a list of this worker's own, mostly; else nothing has happened yet that the slow way would not do again.
+// The same with fewer steps, for most.
 [[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
-  Pool* pool = unit.pool.load(std::memory_order_acquire);  // as in put_into_its_pool()
-  if (pool == nullptr || !runs_on_any_identity(unit) || unit.place != worker.index) [[unlikely]]
-    return settle_yielded_slowly(worker, unit);
-  unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  if (!pool->push_quickly(&unit)) [[unlikely]]
-    settle_yielded_slowly(worker, unit);
+  if (runs_on_any_identity(unit)) [[likely]] {
+    unit.state.store(UnitState::ready, std::memory_order_relaxed);
+    if (put_into_own_list(worker, unit)) return;
+  }
+  settle_yielded_slowly(worker, unit);
 }
 
 [[gnu::noinline]] void settle_finished_slowly(Worker& worker, Unit& unit) {
