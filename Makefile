@@ -23,17 +23,17 @@ build: ## build weft: the runtime is then build/dropin/libgomp.so.1
 
 test: ## build with and without sanitizers, and run every test but the long ones
 	@scripts/bootstrap build test
-	@scripts/build release asan tsan ubsan
+	@scripts/build --tests release asan tsan ubsan
 	@.venv/bin/python scripts/run-tests release asan tsan ubsan
 
 stress: ## run the long tests, and repeat the unit and stress tests (REPEAT=100 times)
 	@scripts/bootstrap build test
-	@scripts/build release asan tsan
+	@scripts/build --tests release asan tsan
 	@.venv/bin/python scripts/run-tests --stress --repeat $(or $(REPEAT),100) release asan tsan
 
 lint: ## layout, static checks, headers that stand alone, layers
 	@scripts/bootstrap build test lint
-	@scripts/build release
+	@scripts/build --tests release
 	@cmake --build build --target checkheaders
 	@scripts/lint
 

@@ -159,7 +159,17 @@ if(abi_has_clang)
     abi_register(abi.ompt.watched.${name}.places 60 COMMAND abi_${name}_O2
       ENV OMP_NUM_THREADS=8 OMP_PLACES=threads OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
   endforeach()
-  if(EXISTS "${WEFT_STOCK_LIBOMP}/libarcher.so")
+  if(EXISTS "${WEFT_STOCK_LIBOMP}/libarcher.so" AND NOT DEFINED WEFT_HAVE_CLANG_TSAN)
+    file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/probe.c" "int main(void) { return 0; }\n")
+    execute_process(COMMAND ${WEFT_CLANG} -fsanitize=thread probe.c -o probe
+                    WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    if(status EQUAL 0)
+      set(WEFT_HAVE_CLANG_TSAN ON CACHE INTERNAL "clang links with ThreadSanitizer")
+    else()
+      message(STATUS "abi: without the test of Archer, as clang has no ThreadSanitizer (Debian: libclang-rt-19-dev)")
+    endif()
+  endif()
+  if(WEFT_HAVE_CLANG_TSAN)
     abi_clang_program(ompt_race ${WEFT_CLANG} ompt_race.c -O1 -g -fsanitize=thread -DRACE)
     abi_clang_program(ompt_clean ${WEFT_CLANG} ompt_race.c -O1 -g -fsanitize=thread)
     abi_register(abi.ompt.archer 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py archer
