@@ -49,7 +49,6 @@ namespace {
   return WEFT_OK;
 }
 
-// One that has a stack to give back, mostly.
 [[gnu::noinline]] int free_slowly(weft_unit* handle) {
   core::Worker* worker = core::this_worker();
   if (handle == nullptr || worker == nullptr || !core::is_done(*unit_of(handle))) [[unlikely]]
@@ -58,12 +57,20 @@ namespace {
   return WEFT_OK;
 }
 
+// One that has a stack to give back, mostly.
+[[gnu::noinline]] int free_not_bare(core::Worker& worker, core::Unit& unit) {
+  if (!core::is_done(unit) || worker.units.full() || !core::strip_quickly(worker, unit)) [[unlikely]]
+    return free_slowly(handle_of(&unit));
+  worker.units.give_present(unit);
+  return WEFT_OK;
+}
+
 // Nothing else is to be done to free the unit. False: there is, or it may not be done.
 inline bool is_free_at_once(const core::Unit& unit) { return core::is_done(unit) && core::is_bare(unit); }
 
 inline bool free_quickly(core::Worker& worker, core::Unit& unit) {
   if (!is_free_at_once(unit) || worker.units.full()) return false;
-  worker.units.give(unit);
+  worker.units.give_present(unit);
   return true;
 }
 
@@ -82,9 +89,9 @@ inline std::size_t free_quickly(core::Worker& worker, std::size_t count, weft_un
 
 extern "C" int weft_unit_free(weft_unit* handle) {
   core::Worker* worker = core::this_worker();
-  if (handle == nullptr || worker == nullptr || !free_quickly(*worker, *unit_of(handle))) [[unlikely]]
+  if (handle == nullptr || worker == nullptr) [[unlikely]]
     return free_slowly(handle);
-  return WEFT_OK;
+  return free_quickly(*worker, *unit_of(handle)) ? WEFT_OK : free_not_bare(*worker, *unit_of(handle));
 }
 
 namespace {
@@ -183,7 +190,7 @@ extern "C" int weft_yield() {
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
   if ((flags & (others | core::UnitFlag::free_standing)) != core::UnitFlag::free_standing || !core::may_wait(unit))
     return yield_slowly();
-  return core::leave_unit(*worker, unit, core::Event::yielded);
+  return core::yield_unit(*worker, unit);
 }
 
 extern "C" int weft_yield_to(weft_unit* handle) {

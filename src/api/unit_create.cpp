@@ -224,8 +224,16 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
 }
 
 // What weft_unit_create() has made, and which has its stack at once.
-[[gnu::noinline]] int bind_and_push(core::Worker& worker, core::Unit& made, core::Pool* pool, weft_unit** unit) {
+[[gnu::noinline]] int bind_and_push_slowly(core::Worker& worker, core::Unit& made, core::Pool* pool, weft_unit** unit) {
   if (!bind_or_discard(worker, made, made.stack_class)) return WEFT_ERR_MEMORY;
+  *unit = handle_of(&made);
+  return push(worker, made, pool);
+}
+
+[[gnu::noinline]] int bind_and_push(core::Worker& worker, core::Unit& made, core::Pool* pool, weft_unit** unit) {
+  made.stack = worker.stacks.take_at_hand(core::stack_class_or_default(made.stack_class));
+  if (made.stack == nullptr) [[unlikely]]
+    return bind_and_push_slowly(worker, made, pool, unit);
   *unit = handle_of(&made);
   return push(worker, made, pool);
 }

@@ -17,6 +17,7 @@
 // and spawn_full read them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 extern "C" {
@@ -42,19 +43,33 @@ std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, we
 /// of `to` before it goes on.
 int weft_context_pass(void** save, void* to);
 
-/// The same to a unit that has not begun, on the stack that ends at `top`, with these control words:
+/// From unit to unit where nothing has to be done about the one that is left: weft_context_switch() with the value 0.
+int weft_context_swap(void** save, void* to);
+
+/// weft_context_pass() to a unit that has not begun, on the stack that ends at `top`, with these control words:
 /// weft_unit_begin(unit) says what to call there, and when that has returned, weft_unit_returned() who goes on.
 int weft_context_pass_to_new(void** save, void* top, void* unit, weft_fp_control words);
 
-/// Provided by the core, on the stack of a unit to which somebody has passed the worker on: what to call there.
+/// The same for weft_context_swap().
+int weft_context_swap_to_new(void** save, void* top, void* unit, weft_fp_control words);
+
+/// What to call on the stack of a unit that begins; where both stand in what `unit` points at.
 struct WeftCall {
   void (*entry)(void*);
   void* argument;
 };
+inline constexpr std::size_t weft_argument_offset = 8;
+inline constexpr std::size_t weft_entry_offset = 24;
+
+/// Provided by the core, on the stack of a unit to which somebody has passed the worker on: what to call there.
 WeftCall weft_unit_begin(void* unit);
+/// The same after a unit that has ended.
+WeftCall weft_unit_begin_after_end(void* unit);
 
 /// Provided by the core: somebody has passed the worker on to the unit on whose stack this is called.
 void weft_unit_passed();
+/// The same: a unit that has ended.
+void weft_unit_passed_by_end();
 
 /// Saves the current context in *save and calls entry(argument) on the stack that ends at `top`
 /// (16-byte aligned). Returns 0 when entry has returned and nobody resumed *save in the meantime;
@@ -94,7 +109,7 @@ void weft_context_diverted();
 
 /// Who goes on after a unit. `to`: its context, or the top of its stack if it has not begun, its control words at
 /// top-16. `who`: below weft_to_unit: a scheduler, which gets this value; weft_to_unit: a unit that has left, for which
-/// weft_unit_passed() is called; above: the unit to begin.
+/// weft_unit_passed_by_end() is called; above: the unit to begin.
 struct WeftSuccessor {
   void* to;
   std::uintptr_t who;

@@ -189,7 +189,7 @@ void rest_while_off(Worker& worker) {
   worker.active.store(false, std::memory_order_relaxed);
   worker.parked.store(Parked::switched_off, std::memory_order_release);
   os::heavy_fence();
-  if (!is_switched_off(worker) || worker.ends.load(std::memory_order_relaxed))
+  if (!is_switched_off(worker) || worker.claims.ends.load(std::memory_order_relaxed))
     wake_switched_off(worker);
   else
     look_after_what_was_left();

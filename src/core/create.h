@@ -101,13 +101,32 @@ inline void strip(Worker& worker, Unit& unit) {
     if (has_flag(unit, UnitFlag::own_memory)) [[unlikely]]
       sanitizer::destroy_fiber(stack->fiber);
     else
-      worker.stacks.give(stack);
+      worker.stacks.give_of_class(stack, stack_class_or_default(unit.stack_class));
     unit.stack = nullptr;
   }
   unit.deviations = 0;
   unit.moves = 0;
   if (has_flag(unit, UnitFlag::detailed)) [[unlikely]]
     renew_details(unit);
+}
+
+/// Where it is a matter of a few instructions: gives the unit's stack back, which it has had since it was created, or
+/// started by a switch: so it is one of weft's, and of the size that was asked for. False: nothing has happened.
+inline bool give_stack_quickly(Worker& worker, Unit& unit) {
+  if (!worker.stacks.give_at_hand(unit.stack, stack_class_or_default(unit.stack_class))) return false;
+  unit.stack = nullptr;
+  return true;
+}
+
+/// strip() where it is a matter of a few instructions: at most a stack of weft's is to be given back. False: nothing
+/// has happened.
+inline bool strip_quickly(Worker& worker, Unit& unit) {
+  constexpr unsigned few = UnitFlag::own_memory | UnitFlag::detailed;
+  if ((unit.flags.load(std::memory_order_relaxed) & few) != 0) return false;
+  if (unit.stack != nullptr && !give_stack_quickly(worker, unit)) return false;
+  unit.deviations = 0;
+  unit.moves = 0;
+  return true;
 }
 
 /// strip() has nothing to do.

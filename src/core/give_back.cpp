@@ -1,4 +1,4 @@
-// A worker that is asked to end (Worker::ends) does so when it finds nothing to run (scheduler.cpp). Only while the
+// A worker that is asked to end (Claims::ends) does so when it finds nothing to run (scheduler.cpp). Only while the
 // caller is the only root, and no other can become one (Runtime::entrance): then nothing can be published meanwhile
 // that relies on a worker which has been counted and ends. Units of nobody's region may still wait for something,
 // suspended; who makes one ready starts a KLT for it.

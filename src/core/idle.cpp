@@ -214,7 +214,7 @@ void Searching::sleep() {
   const bool work =
       worker.scheduler() != nullptr ? worker.scheduler()->has_work() || has_local_work(worker) : any_work(worker);
   if (work) worker.appetite.end_pause();
-  if ((work || worker.ends.load(std::memory_order_relaxed) || is_over(worker)) &&
+  if ((work || worker.claims.ends.load(std::memory_order_relaxed) || is_over(worker)) &&
       worker.parked.compare_exchange_strong(still, Parked::awake, std::memory_order_acq_rel)) {
     if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
     runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
@@ -253,7 +253,7 @@ void rest(Worker& worker) {
   os::heavy_fence();
   // Who left it something just now, and its CPU with it, may have seen it awake.
   const bool is_wanted = something_waits() && fewer_awake_than_wanted(watchdog_counts_blocked());
-  if (is_wanted || worker.ends.load(std::memory_order_relaxed)) wake_spare(worker);
+  if (is_wanted || worker.claims.ends.load(std::memory_order_relaxed)) wake_spare(worker);
   while (worker.parked.load(std::memory_order_acquire) == Parked::spare_rests)
     os::futex_wait(worker.parked, Parked::spare_rests);
   become_active(worker);
@@ -283,7 +283,7 @@ Worker* stand_in() {
   for_each_worker([&](Worker& worker) {
     if (!runs(worker) || is_switched_off(worker)) return;
     ++running;
-    if (!is_of_root(worker) && (found == nullptr || worker.spare)) found = &worker;
+    if (!is_of_root(worker) && (found == nullptr || worker.claims.spare)) found = &worker;
   });
   if (found != nullptr && running > active_workers()) return found;
   Worker* spare = wake_spare();

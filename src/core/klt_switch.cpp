@@ -322,7 +322,7 @@ Klt* begin_here(Lent& lent) {
 // The KLT that the worker was born with lends it to a free one, or to that of the unit (nullptr), and sleeps until it
 // is back.
 void lend(Worker& worker, Unit& unit, Klt* klt) {
-  Lent lent{&worker, &unit, worker.loops, worker.until_done, worker.stacks.take(scheduler_stack_bytes)};
+  Lent lent{&worker, &unit, !worker.claims.frame_returns, worker.until_done, worker.stacks.take(scheduler_stack_bytes)};
   install_home(worker);  // a root's own: a signal may come for it meanwhile
   os::Identity* home = worker.home;
   worker.home = nullptr;

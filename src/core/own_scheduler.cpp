@@ -126,7 +126,7 @@ Unit* Scheduler::take_shared(unsigned in_private) {
 // Algorithm 1: one of the worker's own and one of those that all share, by turns.
 [[gnu::noinline]] Unit* Scheduler::choose_packed(const Worker& worker) {
   const unsigned active = packing_->active.load(std::memory_order_acquire);
-  if (worker.ends.load(std::memory_order_relaxed)) return first_of(0);
+  if (worker.claims.ends.load(std::memory_order_relaxed)) return first_of(0);
   if (rank_ >= active) return nullptr;
   const unsigned in_private = packing_->private_pools(active);
   for (unsigned attempt = 0; attempt < 2; ++attempt) {
@@ -232,7 +232,7 @@ Pool* first_pool_of(const Worker& worker) {
 bool scheduler_stops(const Worker& worker) {
   if (is_over(worker)) return true;
   // Whoever joins the worker waits for what is in its pools.
-  return worker.ends.load(std::memory_order_acquire) && !worker.scheduler()->has_work();
+  return worker.claims.ends.load(std::memory_order_acquire) && !worker.scheduler()->has_work();
 }
 
 void notify_pool_slow(const Pool& pool) {

@@ -75,8 +75,9 @@ Unit* next_placed(Worker& worker) {
 }
 
 bool takes_from_all(const Worker& worker) {
-  return place_pools.count != 0 && (worker.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 ||
-                                    place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off());
+  return place_pools.count != 0 &&
+         (worker.claims.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 ||
+          place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off());
 }
 
 // Begins with another pool each time: where units yield to each other a pool is never empty.

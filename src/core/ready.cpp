@@ -158,19 +158,26 @@ void settle_parked(Worker& worker, Unit& unit) {
 }
 
 // The same, of a free-standing unit that has a stack of weft's and no identity of its own.
-[[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
-  constexpr unsigned others = UnitFlag::wants_identity | UnitFlag::own_memory;
-  const unsigned flags = unit.flags.load(std::memory_order_relaxed) & (others | UnitFlag::free_standing);
+[[gnu::noinline]] void settle_finished_and_give_stack(Worker& worker, Unit& unit) {
   Stack* stack = unit.stack;
-  if (flags != UnitFlag::free_standing || stack == nullptr) [[unlikely]]
-    return settle_finished_slowly(worker, unit);
-  if (binds_at_creation(unit.technique)) return end_free_standing(worker, unit);
   unit.stack = nullptr;
   end_free_standing(worker, unit);
   worker.stacks.give(stack);
 }
 
 }  // namespace
+
+[[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
+  constexpr unsigned others = UnitFlag::wants_identity | UnitFlag::own_memory;
+  const unsigned flags = unit.flags.load(std::memory_order_relaxed) & (others | UnitFlag::free_standing);
+  if (flags != UnitFlag::free_standing || unit.stack == nullptr) [[unlikely]]
+    return settle_finished_slowly(worker, unit);
+  // Before the end is told: the unit may be gone then. Nobody runs on that stack any more.
+  const bool keeps_stack = binds_at_creation(unit.technique);
+  if (!keeps_stack && (unit.technique != Technique::full_l || !give_stack_quickly(worker, unit)))
+    return settle_finished_and_give_stack(worker, unit);
+  end_free_standing(worker, unit);
+}
 
 // A function for each event, so that none saves registers for the others.
 void settle(Worker& worker, Unit& unit, Event event) {

@@ -357,7 +357,7 @@ Worker* start_worker(Scheduler* scheduler) {
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
   worker->own_scheduler.store(scheduler, std::memory_order_relaxed);
-  worker->ends.store(false, std::memory_order_relaxed);
+  worker->claims.ends.store(false, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
   scheduler->begin_on(*worker);
   if (start_carrying(*worker, WorkerUse::of_program) == 0) {
@@ -374,11 +374,11 @@ Worker* start_worker(Scheduler* scheduler) {
 namespace {
 
 void ask_to_end_and_wait(Worker& worker) {
-  worker.ends.store(true, std::memory_order_seq_cst);
+  worker.claims.ends.store(true, std::memory_order_seq_cst);
   os::heavy_fence();
   if (!wake(worker) && !wake_spare(worker)) wake_switched_off(worker);
   while (const std::uint32_t life = worker.life.load(std::memory_order_acquire)) os::futex_wait(worker.life, life);
-  worker.ends.store(false, std::memory_order_relaxed);
+  worker.claims.ends.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -387,8 +387,8 @@ void end_klt(Worker& worker, void (*release)(Worker&)) {
   ask_to_end_and_wait(worker);
   release(worker);
   // As before it was started.
-  if (worker.spare) {
-    worker.spare = false;
+  if (worker.claims.spare) {
+    worker.claims.spare = false;
     spares_made.fetch_sub(1, std::memory_order_relaxed);
   } else {
     runtime.sleepers.fetch_add(1, std::memory_order_relaxed);
@@ -424,7 +424,7 @@ Worker* wake_spare() {
   }
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
-  worker->spare = true;
+  worker->claims.spare = true;
   worker->attended.store(nullptr, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
   worker->active.store(true, std::memory_order_relaxed);
@@ -432,7 +432,7 @@ Worker* wake_spare() {
   if (start_carrying(*worker, WorkerUse::of_weft) == 0) return worker;
   runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
   worker->active.store(false, std::memory_order_relaxed);
-  worker->spare = false;
+  worker->claims.spare = false;
   leave_slot(*worker);
   spares_made.store(most_spares, std::memory_order_relaxed);
   return nullptr;

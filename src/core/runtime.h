@@ -59,6 +59,11 @@ struct Runtime {
 
 extern Runtime runtime;
 
+/// What Unit::stack_class stands for.
+inline unsigned stack_class_or_default(std::uint8_t stack_class) {
+  return stack_class != 0 ? stack_class : runtime.default_stack_class;
+}
+
 /// Where the unit runs or ran last; it has departed, or is a root.
 inline Worker& worker_of(const Unit& unit) { return *runtime.worker_at[unit.place].load(std::memory_order_acquire); }
 

@@ -28,6 +28,7 @@
 #include "core/preempt.h"
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"
+#include "core/technique/pass.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/futex.h"
@@ -35,15 +36,6 @@
 
 namespace weft::core {
 namespace {
-
-// Of 64 direct switches from unit to unit on a worker one is not made, so that its scheduler looks for what others
-// offer. Worker::direct_switches goes up by four, and is 0 when it is time: the switch that makes it 0 is not made, and
-// the scheduler, which then finds it so, looks around.
-constexpr std::uint8_t one_of_64 = 256 / 64;
-[[gnu::always_inline]] inline bool count_direct_switch(Worker& worker) {
-  worker.direct_switches = static_cast<std::uint8_t>(worker.direct_switches + one_of_64);
-  return worker.direct_switches == 0;
-}
 
 // ---------------------------------------------------------------- running
 
@@ -115,7 +107,7 @@ bool is_passed_over(Worker& worker, const Unit& unit) {
     take_place(worker, unit);
   }
   Event event = unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
-  if (event == Event::returned && worker.loops) event = run_in_a_row(worker);
+  if (event == Event::returned && !worker.claims.frame_returns) event = run_in_a_row(worker);
   if (event == Event::returned) return event;
   settle_current(worker, event);  // perhaps of another, started after it
   return event;
@@ -214,7 +206,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
   Searching searching(worker);
   if (counted_as_searcher) searching.adopt();
   while (!is_over(worker)) {
-    if (worker.spare && too_many_awake() && !worker.ends.load(std::memory_order_relaxed)) {
+    if (worker.claims.spare && too_many_awake() && !worker.claims.ends.load(std::memory_order_relaxed)) {
       put_back_what_was_handed_on(worker);
       searching.end();
       notify();  // what is left here, others take
@@ -229,7 +221,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       continue;
     }
     // Looked at first: what was put there before somebody asked the worker to end is found then.
-    const bool ends = worker.ends.load(std::memory_order_acquire);
+    const bool ends = worker.claims.ends.load(std::memory_order_acquire);
     if (Unit* unit = next_ready(worker); unit != nullptr) {
       searching.found();
       const Event event = run(worker, *unit);
@@ -244,7 +236,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       continue;
     }
     if (!searching.exhausted()) continue;
-    if (worker.spare) {
+    if (worker.claims.spare) {
       searching.end();
       if (is_carried_by_other(worker)) return;
       rest(worker);
@@ -262,7 +254,8 @@ void schedule(Worker& worker, bool counted_as_searcher) {
 }  // namespace
 
 Unit* next_in_batch(Worker& worker, Technique technique) {
-  if (!worker.loops || is_over(worker) || (worker.scheduler() != nullptr && worker.scheduler()->is_custom()))
+  if (worker.claims.frame_returns || is_over(worker) ||
+      (worker.scheduler() != nullptr && worker.scheduler()->is_custom()))
     return nullptr;
   Unit* unit = next_ready(worker);
   if (unit == nullptr) return nullptr;
@@ -276,27 +269,8 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
 
 namespace {
 
-// Whether the frame under the unit can do without the worker for now.
-[[gnu::always_inline]] inline bool frame_can_wait(const Worker& worker, const Unit& leaving) {
-  const Unit* awaited = worker.until_done;
-  return worker.loops && worker.handed_on == nullptr && awaited != &leaving &&
-         (awaited == nullptr || !is_done(*awaited)) && !root_is_ready(worker.until_ready) && !worker.spare &&
-         !worker.ends.load(std::memory_order_relaxed);
-}
-
 [[gnu::always_inline]] inline bool may_pass(const Worker& worker, const Unit& leaving) {
   return frame_can_wait(worker, leaving) && runs_on_any_identity(leaving);
-}
-
-// Whether a unit that has not departed may be passed to, but for its technique.
-inline bool may_begin_directly(const Unit& unit) {
-  constexpr unsigned others = UnitFlag::wants_identity | UnitFlag::cancelled;
-  return (unit.flags.load(std::memory_order_relaxed) & (others | UnitFlag::free_standing)) == UnitFlag::free_standing;
-}
-
-// Its start is a switch to the top of its stack.
-inline bool starts_by_switch(Technique technique) {
-  return technique == Technique::full_l || technique == Technique::full;
 }
 
 inline bool starts_by_switch(Worker& worker, Unit& unit) {
@@ -640,7 +614,7 @@ void schedule_worker(Worker& worker) {
   schedule(worker, true);
   put_back_what_was_handed_on(worker);
   // It was switched off, and may be on again by now.
-  while (!worker.ends.load(std::memory_order_acquire)) {
+  while (!worker.claims.ends.load(std::memory_order_acquire)) {
     notify();  // what is left here, others take
     rest_while_off(worker);
     schedule(worker, false);

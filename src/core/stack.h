@@ -58,17 +58,26 @@ class StackCache {
   Stack* take_if_there_is(std::size_t size);
   /// The same for 2^size_class bytes; one of those that class_of() gives.
   Stack* take_of_class(unsigned size_class) {
-    Magazine* loaded = shelves_[size_class].loaded;
-    if (loaded != nullptr && loaded->count != 0) [[likely]]
-      return loaded->stacks[--loaded->count];
-    return take_elsewhere(size_class);
+    Stack* stack = take_at_hand(size_class);
+    return stack != nullptr ? stack : take_elsewhere(size_class);
   }
-  void give(Stack* stack) {
-    Magazine* loaded = shelves_[stack->size_class].loaded;
-    if (loaded != nullptr && loaded->count != loaded->room) [[likely]]
-      loaded->stacks[loaded->count++] = stack;
-    else
+  /// The same where it is a matter of a few instructions; else nullptr, and nothing has happened.
+  Stack* take_at_hand(unsigned size_class) {
+    Magazine* loaded = shelves_[size_class].loaded;
+    return loaded != nullptr && loaded->count != 0 ? loaded->stacks[--loaded->count] : nullptr;
+  }
+  void give(Stack* stack) { give_of_class(stack, stack->size_class); }
+  /// The same for a caller who knows its size class: so its memory is not touched.
+  void give_of_class(Stack* stack, unsigned size_class) {
+    if (!give_at_hand(stack, size_class)) [[unlikely]]
       give_elsewhere(stack);
+  }
+  /// The same where it is a matter of a few instructions. False: nothing has happened.
+  bool give_at_hand(Stack* stack, unsigned size_class) {
+    Magazine* loaded = shelves_[size_class].loaded;
+    if (loaded == nullptr || loaded->count == loaded->room) return false;
+    loaded->stacks[loaded->count++] = stack;
+    return true;
   }
   /// Unmaps what is free here.
   void release_all();

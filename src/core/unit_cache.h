@@ -55,8 +55,10 @@ class UnitCache {
   void give(Unit& unit) {
     if (count_ == room_) [[unlikely]]
       if (!make_room(unit)) return;
-    free_[count_++] = &unit;
+    give_present(unit);
   }
+  /// The same where it is not full.
+  void give_present(Unit& unit) { free_[count_++] = &unit; }
 
   /// Where the next that is given will stand, and how many have room there. It is given by given().
   Unit** place() { return &free_[count_]; }

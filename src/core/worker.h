@@ -63,12 +63,27 @@ struct Counters {
   std::uint64_t preempted = 0;  // units that a tick has made give way
 };
 
+/// Why a unit that leaves may not simply pass the worker on to the next one. One word, as most often there is nothing.
+struct alignas(std::uint32_t) Claims {
+  bool frame_returns = true;         // the innermost scheduler frame wants the worker back after each unit
+  base::Relaxed<bool> spare{false};  // stands in for workers whose KLT sleeps in the kernel; rests otherwise
+  std::atomic<bool> ends{false};     // somebody joins it (join_worker); shared
+  bool unused = false;
+
+  /// Whether there are none.
+  bool none() const {
+    using Word [[gnu::may_alias]] = const std::uint32_t;
+    return __atomic_load_n(reinterpret_cast<Word*>(this), __ATOMIC_RELAXED) == 0;
+  }
+};
+
+static_assert(sizeof(Claims) == sizeof(std::uint32_t));
+
 struct alignas(base::cache_line) Worker {
   // The innermost scheduler frame on this KLT, and what runs on top of it.
   base::Relaxed<Unit*> current{nullptr};
   void* scheduler_context = nullptr;
   weft_fp_control fp_control = 0;  // in that frame
-  bool loops = false;              // that frame runs whatever is ready
   void* frame_stack = nullptr;     // for sanitizers: the stack that frame lies on
   std::size_t frame_stack_size = 0;
   void* frame_fiber = nullptr;
@@ -95,6 +110,7 @@ struct alignas(base::cache_line) Worker {
   base::Relaxed<const Unit*> until_ready{nullptr};  // its scheduler stops when this is ready: a root
   const Unit* until_done = nullptr;                 // or when this is done
   Unit* handed_on = nullptr;                        // taken out of a pool, and to be run next
+  Claims claims;                                    // of that frame, and of others, to the worker
   Unit* first_of_row = nullptr;                     // of one that begins (technique/in_a_row.cpp),
   std::uint64_t first_start = 0;                    // and its UnitStart
   Unit* left = nullptr;                             // the unit that was left last, or is about to be,
@@ -155,12 +171,10 @@ struct alignas(base::cache_line) Worker {
   std::atomic<unsigned> tries{0};                  // to interrupt it, soon after each other: in the runtime till now
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
   std::atomic<Pool*> attended{nullptr};            // of place_pools.h; nullptr: none
-  std::atomic<bool> ends{false};                   // somebody joins it (join_worker)
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
   std::atomic<WorkerUse> use{WorkerUse::none};
   std::atomic<std::uint16_t> rank{0};  // of those that can be switched off (core/active.h); 0: it cannot
   std::atomic<bool> searches{false};   // for work, or has been told of some
-  base::Relaxed<bool> spare{false};    // stands in for workers whose KLT sleeps in the kernel; rests otherwise
   std::atomic<int> cpu{-1};            // that its KLT is bound to; -1: none
   std::atomic<bool> active{false};     // a root inside weft, or a KLT of weft's that is awake
   alignas(base::cache_line) std::atomic<std::uint32_t> parked{Parked::awake};
@@ -179,7 +193,7 @@ struct alignas(base::cache_line) Worker {
 };
 
 /// The owner passes a scheduling point. A plain increment: only the owner writes.
-inline void pass_scheduling_point(Worker& worker) {
+[[gnu::always_inline]] inline void pass_scheduling_point(Worker& worker) {
   worker.scheduling_points.store(worker.scheduling_points.load(std::memory_order_relaxed) + 1,
                                  std::memory_order_relaxed);
 }

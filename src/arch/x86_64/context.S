@@ -10,6 +10,8 @@
 // set back.
 
         .equ    weft_to_unit, 16        // as in context.h
+        .equ    weft_argument_offset, 8
+        .equ    weft_entry_offset, 24
 
         .text
 
@@ -205,6 +207,18 @@ FUNCTION weft_context_pass
         ret
 END weft_context_pass
 
+// int weft_context_swap(void** save, void* to)
+FUNCTION weft_context_swap
+        SAVE_CONTEXT
+        movq    %rsp, (%rdi)
+        movzwl  4(%rsp), %r10d
+        movq    %rsi, %rsp
+        LOAD_FP_CONTROL %r10w
+        xorl    %eax, %eax
+        LOAD_REGISTERS
+        ret
+END weft_context_swap
+
 // intptr_t weft_context_resume(void** save, void* to, intptr_t value, weft_fp_control known)
 FUNCTION weft_context_resume
         SAVE_CONTEXT_WITH %rcx
@@ -238,9 +252,8 @@ FUNCTION weft_context_pass_to_new
         movzwl  4(%rsp), %r10d
         movq    %rcx, -16(%rsi)
         movq    %rdx, %rdi
-        movq    %rsi, %rax
         .cfi_undefined rip
-begin:  leaq    -16(%rax), %rsp
+        leaq    -16(%rsi), %rsp
         LOAD_FP_CONTROL %r10w
         call    weft_unit_begin
         movq    %rdx, %rdi
@@ -251,13 +264,16 @@ to:     cmpq    $weft_to_unit, %rdx
         jb      to_scheduler
         leaq    resume(%rip), %r11
         je      enter
-        fnstcw  -8(%rsp)
-        movzwl  -8(%rsp), %r10d
         movq    %rdx, %rdi
-        jmp     begin
+        leaq    -16(%rax), %rsp
+        LOAD_FP_CONTROL_ANEW
+        call    weft_unit_begin_after_end
+        movq    %rdx, %rdi
+        movq    %rax, %r11
+        jmp     enter
 resume: movq    %rax, %rsp              // and no way back
         LOAD_FP_CONTROL_ANEW
-        call    weft_unit_passed
+        call    weft_unit_passed_by_end
         xorl    %eax, %eax
         POP_REGISTERS
         popq    %rcx
@@ -270,6 +286,20 @@ to_scheduler:
         popq    %rcx
         jmp     *%rcx
 END weft_context_pass_to_new
+
+// int weft_context_swap_to_new(void** save, void* top, void* unit, weft_fp_control words)
+FUNCTION weft_context_swap_to_new
+        SAVE_CONTEXT
+        movq    %rsp, (%rdi)
+        movzwl  4(%rsp), %r10d
+        movq    %rcx, -16(%rsi)
+        .cfi_undefined rip
+        leaq    -16(%rsi), %rsp
+        LOAD_FP_CONTROL %r10w
+        movq    weft_argument_offset(%rdx), %rdi
+        movq    weft_entry_offset(%rdx), %r11
+        jmp     enter
+END weft_context_swap_to_new
 
 // void weft_unit_finish(void)
 FUNCTION weft_unit_finish

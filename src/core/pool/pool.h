@@ -121,6 +121,11 @@ class alignas(base::cache_line) Pool final {
   Ring<order>& ring() const {
     return store<Ring<order>>();
   }
+  /// Whose ring() it is.
+  template <Order order>
+  static const Pool& of(const Ring<order>& ring) {
+    return *std::launder(reinterpret_cast<const Pool*>(&ring) - 1);
+  }
   /// nullptr: it is not that.
   Ring<Order::fifo>* fifo_ring() const { return kind_ == Kind::private_fifo ? &ring<Order::fifo>() : nullptr; }
   Ring<Order::lifo>* lifo_ring() const { return kind_ == Kind::private_lifo ? &ring<Order::lifo>() : nullptr; }

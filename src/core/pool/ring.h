@@ -91,7 +91,7 @@ class Ring {
     return true;
   }
   /// Takes out what peek() has given.
-  void drop() {
+  [[gnu::always_inline]] void drop() {
     if constexpr (order == Order::fifo)
       oldest_.store(oldest_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     else

@@ -49,14 +49,20 @@ struct Choices {
 
 /// Counts a unit of this function (not null), and says how to start it.
 Technique choose_anew(Choices& choices, void (*entry)(void*));
-[[gnu::always_inline]] inline Technique choose(Choices& choices, void (*entry)(void*)) {
+/// The same if it is the function of the last one, and nothing is to be decided. False: nothing has happened.
+[[gnu::always_inline]] inline bool choose_as_before(Choices& choices, void (*entry)(void*), Technique& technique) {
   Choices::Place& last = *choices.last;
   std::uint32_t left;
   if (last.entry.load(std::memory_order_relaxed) != entry ||
       __builtin_sub_overflow(last.left.load(std::memory_order_relaxed), 1, &left)) [[unlikely]]
-    return choose_anew(choices, entry);
+    return false;
   last.left.store(left, std::memory_order_relaxed);
-  return last.technique;
+  technique = last.technique;
+  return true;
+}
+[[gnu::always_inline]] inline Technique choose(Choices& choices, void (*entry)(void*)) {
+  Technique technique;
+  return choose_as_before(choices, entry, technique) ? technique : choose_anew(choices, entry);
 }
 
 /// One of them has deviated (once per unit).

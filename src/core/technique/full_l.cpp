@@ -8,7 +8,8 @@
 namespace weft::core {
 
 Event start_full(Worker& worker, Unit& unit, Stack* stack, void* top) {
-  begin(worker, unit, stack, top);
+  unit.stack = stack;
+  begin(worker, unit);
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
   const auto event = static_cast<Event>(

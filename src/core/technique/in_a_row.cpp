@@ -273,7 +273,7 @@ Event run_row(Worker& worker, Source source) {
 }  // namespace
 
 Event run_in_a_row(Worker& worker) {
-  if (worker.handed_on != nullptr || worker.spare) [[unlikely]]
+  if (worker.handed_on != nullptr || worker.claims.spare) [[unlikely]]
     return Event::returned;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) {
     const Pool* list = own->private_list();

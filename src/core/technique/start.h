@@ -38,9 +38,9 @@ class SchedulerFrame {
         fiber_(worker.frame_fiber),
         warm_(worker.warm),
         warm_class_(worker.warm_class),
-        loops_(worker.loops) {
+        frame_returns_(worker.claims.frame_returns) {
     worker.frame_fiber = sanitizer::current_fiber();
-    worker.loops = loops;
+    worker.claims.frame_returns = !loops;
     worker.fp_control = weft_context_fp_control();
     worker.warm = nullptr;  // perhaps the stack that this frame lies on
   }
@@ -48,7 +48,7 @@ class SchedulerFrame {
     worker_.current = unit_;
     worker_.scheduler_context = context_;
     worker_.fp_control = fp_control_;
-    worker_.loops = loops_;
+    worker_.claims.frame_returns = frame_returns_;
     if (worker_.warm != nullptr) worker_.stacks.give(worker_.warm);
     worker_.warm = warm_;
     worker_.warm_class = warm_class_;
@@ -69,7 +69,7 @@ class SchedulerFrame {
   void* fiber_;
   Stack* warm_;
   std::uint8_t warm_class_;
-  bool loops_;
+  bool frame_returns_;
 };
 
 /// Starts a unit that a scheduler has taken and that has not run yet. `returned`: it ran to its end, as
@@ -110,8 +110,7 @@ inline std::uint8_t stack_class_of(std::size_t bytes) {
 
 /// A stack of the size that Unit::stack_class wants; nullptr without memory.
 inline Stack* take_stack_if_there_is(Worker& worker, std::uint8_t stack_class) {
-  const unsigned size_class = stack_class;
-  return worker.stacks.take_of_class(size_class != 0 ? size_class : runtime.default_stack_class);
+  return worker.stacks.take_of_class(stack_class_or_default(stack_class));
 }
 [[noreturn]] void end_without_stack(std::uint8_t stack_class);
 /// The same; ends the process with a line without memory.
@@ -178,6 +177,8 @@ Event continue_unit(Worker& worker, Unit& unit);
 
 /// What has to follow any event but `returned`: on the scheduler's side, the unit off its stack.
 void settle(Worker& worker, Unit& unit, Event event);
+/// settle() of Event::finished.
+void settle_finished(Worker& worker, Unit& unit);
 
 /// No unit runs on the worker. Before the memory of the one that did may be another's: a handler of the program's that
 /// asks who it is there gets its answer by Worker::current, at any instruction.
@@ -196,6 +197,8 @@ inline void settle_current(Worker& worker, Event event) {
 /// Leaves the running unit, for another or for the scheduler frame under it. Returns 0 when it goes on: so who returns
 /// an int can make this its last call, which spares the processor's return predictor an error or two for each unit.
 int leave_unit(Worker& worker, Unit& unit, Event event);
+/// leave_unit() of Event::yielded, for a unit that runs on any identity.
+int yield_unit(Worker& worker, Unit& unit);
 /// The same, for this one, of which may_pass_to() says that it can be.
 int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
 bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next);

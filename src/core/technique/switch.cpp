@@ -1,15 +1,20 @@
 // Between unit and scheduler, after the start: leaving a unit and coming back to it. And between units: one that leaves
 // continues the next, or starts it where that is a switch anyway (Full, Full-L).
+#include <cstddef>
 #include <cstring>
 
 #include "core/technique/choice.h"
+#include "core/own_scheduler.h"
 #include "core/technique/entry.h"
+#include "core/technique/pass.h"
 #include "core/technique/start.h"
 
 #include "arch/context.h"
 #include "core/sanitizer.h"
 
 namespace weft::core {
+
+static_assert(offsetof(Unit, argument) == weft_argument_offset && offsetof(Unit, entry) == weft_entry_offset);
 
 // The way back that the unit was started with leads into frames that will not be there.
 void note_first_deviation(Worker& worker, Unit& unit) {
@@ -35,9 +40,10 @@ namespace {
   unit.stack = take_stack(worker, unit.stack_class);
 }
 
-[[gnu::always_inline]] inline void begin_after_another(Worker& worker, Unit& unit) {
-  Stack* stack = unit.stack;
-  begin(worker, unit, stack, stack->top());
+// Whether it has a stack now, without more than a few instructions.
+[[gnu::always_inline]] inline bool is_bound_quickly(Worker& worker, Unit& unit) {
+  if (unit.stack == nullptr) unit.stack = worker.stacks.take_at_hand(stack_class_or_default(unit.stack_class));
+  return unit.stack != nullptr;
 }
 
 // It is off its stack, and the next one on its own, when it is settled (weft_unit_passed).
@@ -61,7 +67,7 @@ inline bool note_first_deviation_quickly(Worker& worker, const Unit& unit) {
 }
 
 [[gnu::noinline]] int pass_to_new(Worker& worker, Unit& unit, Unit& next) {
-  begin_after_another(worker, next);
+  begin(worker, next);
   return weft_context_pass_to_new(&unit.context, next.stack->top(), &next, worker.fp_control);
 }
 
@@ -73,7 +79,7 @@ inline bool note_first_deviation_quickly(Worker& worker, const Unit& unit) {
 // Leaves the unit, of which note_left() has told, for `next`.
 [[gnu::always_inline]] inline int pass_to(Worker& worker, Unit& unit, Unit& next) {
   if (!next.departed)
-    return next.stack != nullptr ? pass_to_new(worker, unit, next) : pass_to_unbound(worker, unit, next);
+    return is_bound_quickly(worker, next) ? pass_to_new(worker, unit, next) : pass_to_unbound(worker, unit, next);
   note_running(worker, next);
   return weft_context_pass(&unit.context, next.context);
 }
@@ -135,6 +141,88 @@ int leave_unit(Worker& worker, Unit& unit, Event event) {
   return pass_on(same, *same.left, static_cast<Event>(same.left_by), next);
 }
 
+namespace {
+
+// A unit that yields into a list that is its worker's alone may stand there while it is still on its stack: nobody
+// takes it out before the worker goes on, and that is on the next unit's stack. So nothing has to be done about it
+// afterwards.
+
+// False: the list has to grow first, and nothing has happened.
+[[gnu::always_inline]] inline bool take_turns(Unit& unit, Ring<Order::fifo>& list) {
+  if (!list.push_if_room(&unit)) [[unlikely]]
+    return false;
+  list.drop();
+  ++unit.deviations;
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  return true;
+}
+
+// Where sanitizers follow the stacks, by the same functions as all that leave: weft_unit_passed() then finds that
+// nothing is due.
+[[maybe_unused]] int pass_on_settled(Worker& worker, Unit& unit, Unit& next) {
+  note_left(worker, unit, Event::returned);
+  return pass_on(worker, unit, Event::returned, &next);
+}
+
+[[gnu::noinline]] int swap_to_new(Worker& worker, Unit& unit, Unit& next) {
+  begin(worker, next);
+  return weft_context_swap_to_new(&unit.context, next.stack->top(), &next, worker.fp_control);
+}
+
+[[gnu::noinline]] int swap_to_unbound(Worker& worker, Unit& unit, Unit& next) {
+  bind_after_another(worker, next);
+  return swap_to_new(worker, unit, next);
+}
+
+// To the first of the list, which has not begun. Whatever it calls is its last call, so that it saves no registers.
+int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Unit& next);
+
+[[gnu::noinline]] int take_turns_when_chosen(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Unit& next) {
+  settle_technique(worker, next);
+  return take_turns_with_new(worker, unit, list, next);
+}
+
+[[gnu::noinline]] int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Unit& next) {
+  if (!may_begin_directly(next)) return leave_unit(worker, unit, Event::yielded);
+  Technique technique = next.technique;
+  if (technique == Technique::automatic) {
+    if (!choose_as_before(worker.choices, next.entry, technique)) [[unlikely]]
+      return take_turns_when_chosen(worker, unit, list, next);
+    next.technique = technique;
+  }
+  if (!starts_by_switch(technique)) return leave_unit(worker, unit, Event::yielded);
+  if (!unit.departed) {
+    if (!note_first_deviation_quickly(worker, unit)) [[unlikely]]
+      return leave_unit(worker, unit, Event::yielded);
+    note_departure_from_stack(worker, unit);
+  }
+  if (count_direct_switch(worker)) return leave_unit_to_scheduler(worker, unit, Event::yielded);
+  if (!take_turns(unit, list)) [[unlikely]]
+    return leave_unit(worker, unit, Event::yielded);
+  if constexpr (sanitizer::active) return pass_on_settled(worker, unit, next);
+  return is_bound_quickly(worker, next) ? swap_to_new(worker, unit, next) : swap_to_unbound(worker, unit, next);
+}
+
+}  // namespace
+
+int yield_unit(Worker& worker, Unit& unit) {
+  const Scheduler* own = worker.scheduler();
+  Ring<Order::fifo>* list = own != nullptr ? own->private_fifo() : nullptr;
+  Unit* next = nullptr;
+  // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
+  if (list == nullptr || unit.pool.load(std::memory_order_acquire) != &Pool::of(*list) || !list->peek(next) ||
+      !frame_can_wait(worker, unit))
+    return leave_unit(worker, unit, Event::yielded);
+  if (!next->departed) return take_turns_with_new(worker, unit, *list, *next);
+  if (!unit.departed || !runs_on_any_identity(*next)) return leave_unit(worker, unit, Event::yielded);
+  if (count_direct_switch(worker)) return leave_unit_to_scheduler(worker, unit, Event::yielded);
+  if (!take_turns(unit, *list)) [[unlikely]]
+    return leave_unit(worker, unit, Event::yielded);
+  if constexpr (sanitizer::active) return pass_on_settled(worker, unit, *next);
+  note_running(worker, *next);
+  return weft_context_swap(&unit.context, next->context);
+}
+
 int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next) {
   note_deviation(worker, unit);
   note_left(worker, unit, event);
@@ -160,32 +248,48 @@ Event continue_unit(Worker& worker, Unit& unit) {
 
 using namespace weft::core;
 
+namespace {
+
+// Into what is there already; `next` is the worker's.
+[[gnu::always_inline]] inline WeftSuccessor succeed(Worker& worker, Unit& unit, Unit& next) {
+  note_left(worker, unit, Event::finished);
+  if (next.departed) {
+    note_running(worker, next);
+    sanitizer::leave(nullptr, next.stack->fiber, next.stack->memory.low, next.stack->size());
+    return {next.context, weft_to_unit};
+  }
+  begin(worker, next);
+  sanitizer::leave(nullptr, next.stack->fiber, next.stack->memory.low, next.stack->size());
+  char* top = next.stack->top();
+  std::memcpy(top - 16, &worker.fp_control, sizeof worker.fp_control);
+  return {top, reinterpret_cast<std::uintptr_t>(&next)};
+}
+
+[[gnu::always_inline]] inline WeftSuccessor succeed_by_scheduler(Worker& worker) {
+  sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
+  return {worker.scheduler_context, static_cast<std::uintptr_t>(Event::finished)};
+}
+
+}  // namespace
+
 extern "C" WeftSuccessor weft_unit_ends() {
   Worker& worker = *this_worker();
   Unit& unit = *worker.current;
   if (worker.warm == unit.stack) worker.warm = nullptr;  // it exits, and settle() gives the stack back
   Unit* next = next_to_switch_to(worker, unit);
-  if (next == nullptr) {
-    sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
-    return {worker.scheduler_context, static_cast<std::uintptr_t>(Event::finished)};
-  }
-  note_left(worker, unit, Event::finished);
-  if (next->departed) {
-    note_running(worker, *next);
-    sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
-    return {next->context, weft_to_unit};
-  }
-  if (next->stack == nullptr) bind_after_another(worker, *next);
-  begin_after_another(worker, *next);
-  sanitizer::leave(nullptr, next->stack->fiber, next->stack->memory.low, next->stack->size());
-  char* top = next->stack->top();
-  std::memcpy(top - 16, &worker.fp_control, sizeof worker.fp_control);
-  return {top, reinterpret_cast<std::uintptr_t>(next)};
+  if (next == nullptr) return succeed_by_scheduler(worker);
+  if (!next->departed && next->stack == nullptr) bind_after_another(worker, *next);
+  return succeed(worker, unit, *next);
 }
 
 extern "C" void weft_unit_passed() {
   Worker& worker = *this_worker();
   settle(worker, *worker.left, static_cast<Event>(worker.left_by));
+}
+
+extern "C" void weft_unit_passed_by_end() {
+  Worker& worker = *this_worker();
+  settle_finished(worker, *worker.left);
 }
 
 extern "C" WeftCall weft_unit_begin(void* begun) {
@@ -195,7 +299,39 @@ extern "C" WeftCall weft_unit_begin(void* begun) {
   return {unit.entry, unit.argument};
 }
 
-extern "C" WeftSuccessor weft_unit_returned() {
+extern "C" WeftCall weft_unit_begin_after_end(void* begun) {
+  sanitizer::arrive(nullptr, nullptr, nullptr);
+  weft_unit_passed_by_end();
+  const Unit& unit = *static_cast<Unit*>(begun);
+  return {unit.entry, unit.argument};
+}
+
+namespace {
+
+[[gnu::noinline]] WeftSuccessor end_detailed() {
   end_call(*this_worker()->current);
   return weft_unit_ends();
+}
+
+}  // namespace
+
+// weft_unit_ends(), and quickly where a list that is the worker's alone says who comes next. Here the unit is one that
+// began after another, and so never on the warm stack.
+extern "C" WeftSuccessor weft_unit_returned() {
+  Worker& worker = *this_worker();
+  Unit& unit = *worker.current;
+  if (has_flag(unit, UnitFlag::detailed)) [[unlikely]]
+    return end_detailed();
+  const Scheduler* own = worker.scheduler();
+  Ring<Order::fifo>* list = own != nullptr ? own->private_fifo() : nullptr;
+  Unit* next = nullptr;
+  if (list == nullptr || !list->peek(next) || !frame_can_wait(worker, unit) || !runs_on_any_identity(unit))
+    return weft_unit_ends();
+  const bool suits = next->departed ? runs_on_any_identity(*next)
+                                    : may_begin_directly(*next) && starts_by_switch(next->technique) &&
+                                          is_bound_quickly(worker, *next);
+  if (!suits) return weft_unit_ends();
+  if (count_direct_switch(worker)) return succeed_by_scheduler(worker);
+  list->drop();
+  return succeed(worker, unit, *next);
 }

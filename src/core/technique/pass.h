@@ -1,0 +1,40 @@
+// Whether a unit that leaves may pass the worker on to another, which then goes on, or begins, without the scheduler
+// between them. Asked twice per unit that waits once, so nothing here calls anything where the answer is yes.
+#pragma once
+
+#include "core/create.h"
+#include "core/identities.h"
+#include "core/idle.h"
+#include "core/technique/start.h"
+#include "core/worker.h"
+
+namespace weft::core {
+
+/// Of 64 direct switches from unit to unit on a worker one is not made, so that its scheduler looks for what others
+/// offer. Worker::direct_switches goes up by four, and is 0 when it is time: the switch that makes it 0 is not made,
+/// and the scheduler, which then finds it so, looks around.
+[[gnu::always_inline]] inline bool count_direct_switch(Worker& worker) {
+  constexpr std::uint8_t one_of_64 = 256 / 64;
+  worker.direct_switches = static_cast<std::uint8_t>(worker.direct_switches + one_of_64);
+  return worker.direct_switches == 0;
+}
+
+/// Whether the frame under the unit can do without the worker for now.
+[[gnu::always_inline]] inline bool frame_can_wait(const Worker& worker, const Unit& leaving) {
+  if (worker.handed_on != nullptr || !worker.claims.none() || root_is_ready(worker.until_ready)) return false;
+  const Unit* awaited = worker.until_done;
+  return awaited == nullptr || (awaited != &leaving && !is_done(*awaited));
+}
+
+/// Whether a unit that has not departed may be passed to, but for its technique.
+inline bool may_begin_directly(const Unit& unit) {
+  constexpr unsigned others = UnitFlag::wants_identity | UnitFlag::cancelled;
+  return (unit.flags.load(std::memory_order_relaxed) & (others | UnitFlag::free_standing)) == UnitFlag::free_standing;
+}
+
+/// Its start is a switch to the top of its stack.
+inline bool starts_by_switch(Technique technique) {
+  return technique == Technique::full_l || technique == Technique::full;
+}
+
+}  // namespace weft::core
