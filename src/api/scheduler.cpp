@@ -144,6 +144,7 @@ extern "C" int weft_worker_set_scheduler(weft_worker* handle, weft_scheduler* sc
   if (worker != core::this_worker()) return WEFT_ERR_STATE;
   if (core::Scheduler* before = worker->scheduler(); before != nullptr) before->end_on(*worker);
   worker->own_scheduler.store(scheduler_of(scheduler), std::memory_order_relaxed);
+  worker->claims.has_new_scheduler = true;
   if (core::Scheduler* now = worker->scheduler(); now != nullptr) now->begin_on(*worker);
   return WEFT_OK;
 }

@@ -107,7 +107,7 @@ bool is_passed_over(Worker& worker, const Unit& unit) {
     take_place(worker, unit);
   }
   Event event = unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
-  if (event == Event::returned && !worker.claims.frame_returns) event = run_in_a_row(worker);
+  if (event == Event::returned) event = run_in_a_row(worker);
   if (event == Event::returned) return event;
   settle_current(worker, event);  // perhaps of another, started after it
   return event;
@@ -115,6 +115,7 @@ bool is_passed_over(Worker& worker, const Unit& unit) {
 
 // The next ready unit that the worker has at hand.
 Unit* next_ready(Worker& worker) {
+  worker.claims.has_new_scheduler = false;
   if (Unit* unit = worker.handed_on; unit != nullptr) {
     worker.handed_on = nullptr;
     return unit;

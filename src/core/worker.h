@@ -68,7 +68,7 @@ struct alignas(std::uint32_t) Claims {
   bool frame_returns = true;         // the innermost scheduler frame wants the worker back after each unit
   base::Relaxed<bool> spare{false};  // stands in for workers whose KLT sleeps in the kernel; rests otherwise
   std::atomic<bool> ends{false};     // somebody joins it (join_worker); shared
-  bool unused = false;
+  bool has_new_scheduler = false;    // since its scheduler last looked for something to run
 
   /// Whether there are none.
   bool none() const {

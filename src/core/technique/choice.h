@@ -36,6 +36,15 @@ struct Choices {
     std::atomic<std::uint64_t> units{0};      // until then
     std::atomic<std::uint64_t> deviated{0};
 
+    /// Counts a unit of this function. False: it is of another, or it is time to decide, and nothing has happened.
+    [[gnu::always_inline]] bool count(void (*of)(void*)) {
+      std::uint32_t one_less;
+      if (entry.load(std::memory_order_relaxed) != of ||
+          __builtin_sub_overflow(left.load(std::memory_order_relaxed), 1, &one_less)) [[unlikely]]
+        return false;
+      left.store(one_less, std::memory_order_relaxed);
+      return true;
+    }
     void note_deviated() {
       deviated.store(deviated.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       ++recent_deviated;
@@ -51,13 +60,9 @@ struct Choices {
 Technique choose_anew(Choices& choices, void (*entry)(void*));
 /// The same if it is the function of the last one, and nothing is to be decided. False: nothing has happened.
 [[gnu::always_inline]] inline bool choose_as_before(Choices& choices, void (*entry)(void*), Technique& technique) {
-  Choices::Place& last = *choices.last;
-  std::uint32_t left;
-  if (last.entry.load(std::memory_order_relaxed) != entry ||
-      __builtin_sub_overflow(last.left.load(std::memory_order_relaxed), 1, &left)) [[unlikely]]
+  if (!choices.last->count(entry)) [[unlikely]]
     return false;
-  last.left.store(left, std::memory_order_relaxed);
-  technique = last.technique;
+  technique = choices.last->technique;
   return true;
 }
 [[gnu::always_inline]] inline Technique choose(Choices& choices, void (*entry)(void*)) {

@@ -33,12 +33,8 @@ namespace {
 template <Order order>
 struct RowFromList {
   Ring<order>& ring;
-  const Scheduler* scheduler;
-  static RowFromList of(const Worker& worker) {
-    const Scheduler* own = worker.scheduler();
-    return {own->private_list()->ring<order>(), own};
-  }
-  bool goes_on(const Worker& worker) const { return worker.scheduler() == scheduler; }
+  static RowFromList of(const Worker& worker) { return {worker.scheduler()->private_list()->ring<order>()}; }
+  static bool goes_on(const Worker&) { return true; }
   bool look(Worker&, Unit*& unit) const { return ring.peek(unit); }
   void accept() const { ring.drop(); }
   static void refuse(Worker&, Unit&) {}
@@ -48,7 +44,7 @@ struct RowFromList {
 struct RowFromDeque {
   static RowFromDeque of(const Worker&) { return {}; }
   static bool goes_on(const Worker& worker) {
-    return worker.scheduler() == nullptr && worker.privacy.is_private() &&
+    return worker.privacy.is_private() &&
            worker.scheduling_points.load(std::memory_order_relaxed) - worker.turn_points < points_in_a_row;
   }
   static bool look(Worker& worker, Unit*& unit) { return (unit = take_newest(worker)) != nullptr; }
@@ -60,8 +56,7 @@ struct RowFromDeque {
 template <class Source>
 class Row {
  public:
-  Row(Worker& worker, Source source)
-      : worker_(worker), source_(source), awaited_(worker.until_done != nullptr ? *worker.until_done : never_done) {}
+  Row(Worker& worker, Source source) : worker_(worker), source_(source) {}
 
   // The next one, and its UnitStart. False: the row ends. Else accept() or refuse() follows.
   [[gnu::always_inline]] bool look(Unit*& unit, std::uint64_t& word) const {
@@ -75,18 +70,17 @@ class Row {
   void refuse(Unit& unit) const { source_.refuse(worker_, unit); }
 
  private:
-  static inline const WholeUnit never_done{};
-
   // That the unit that is waited for is done is said by its state a few instructions before is_done() says so; then the
   // row ends early. Worker::until_ready may be changed by others at any time (core/active.cpp).
   bool is_over() const {
-    return awaited_.state.load(std::memory_order_acquire) == UnitState::done || root_is_ready(worker_.until_ready) ||
-           !source_.goes_on(worker_);
+    if (!worker_.claims.none() || root_is_ready(worker_.until_ready)) return true;
+    if (const Unit* awaited = worker_.until_done; awaited != nullptr)
+      if (awaited->state.load(std::memory_order_acquire) == UnitState::done) return true;
+    return !source_.goes_on(worker_);
   }
 
   Worker& worker_;
   const Source source_;
-  const Unit& awaited_;
 };
 
 // Whether a unit that begins so may be in a row, whatever its technique.
@@ -185,6 +179,8 @@ struct Like {
   std::uint64_t word = none;       // its UnitStart, the technique settled; none: no row has such units
   std::uint64_t automatic = none;  // of RoC-L: the UnitStart of one that is the same, but has its technique chosen yet
   Stack* stack = nullptr;          // of RoC-L: Worker::warm
+  Choices::Place* chosen_by = &of_no_function;  // where RoC-L was chosen for the last of those; counts them
+  static inline Choices::Place of_no_function;
 };
 
 [[gnu::noinline]] Like like_roc_l(Worker& worker, UnitStart start) {
@@ -203,6 +199,14 @@ struct Like {
   return {};
 }
 
+// Chooses for a unit that is like those of the row, but for its function or for what is known of that by now.
+[[gnu::noinline]] bool is_roc_l_anew(Worker& worker, Unit& unit, Like& like) {
+  unit.technique = choose(worker.choices, unit.entry);
+  if (unit.technique != Technique::roc_l) return false;
+  like.chosen_by = worker.choices.last;
+  return true;
+}
+
 // The next one is one that can be started like that, or in a way that is like that from now on. False: the row ends.
 template <class Source>
 [[gnu::always_inline]] inline bool next_like(const Row<Source>& row, Worker& worker, Unit*& unit, Like& like) {
@@ -211,9 +215,10 @@ template <class Source>
   // Likely: so that the choice of a technique lies on the straight way, and the rest is one jump over it.
   if (word != like.word) [[likely]] {
     if (word == like.automatic) [[likely]] {
-      const Technique chosen = choose(worker.choices, unit->entry);
-      unit->technique = chosen;
-      if (chosen != Technique::roc_l) [[unlikely]] {
+      // Should RoC-L not be chosen any more, because of units on top of this row, that is seen with the next decision.
+      if (like.chosen_by->count(unit->entry)) [[likely]] {
+        unit->technique = Technique::roc_l;
+      } else if (!is_roc_l_anew(worker, *unit, like)) {
         row.refuse(*unit);
         return false;
       }
@@ -273,7 +278,7 @@ Event run_row(Worker& worker, Source source) {
 }  // namespace
 
 Event run_in_a_row(Worker& worker) {
-  if (worker.handed_on != nullptr || worker.claims.spare) [[unlikely]]
+  if (worker.handed_on != nullptr || !worker.claims.none()) [[unlikely]]
     return Event::returned;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) {
     const Pool* list = own->private_list();
