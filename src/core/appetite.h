@@ -2,13 +2,18 @@
 // lines per unit each way (some 300 ns each on a virtual machine: an empty unit
 // takes a thief 900 ns); so to take units that run for less than that slows everybody down. How long
 // units run, nobody knows but who has run some: the thief takes a few, measures until it has nothing again, and then
-// either takes halves from now on, or leaves others alone for a while, longer from time to time. The owner of the
-// units does nothing for it.
+// either takes from now on what lasts for a while, but halves at most, or leaves others alone, longer from time to
+// time. The owner of the units does nothing for it.
+//
+// Not more than lasts: of what divides itself again and again the oldest unit is half of all there is, and who takes
+// the next oldest ones too leaves small ones, for which the other comes back soon. fib(32), child first on two workers:
+// 27 units taken in 13 visits instead of 832 in 104; queens(10) takes 5 % less time.
 //
 // Of one worker, and only its own business. What keeps a worker from taking is its own pause, never more than
 // `longest_pause`; and one that would go to sleep takes a few first (Searching::sleep).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,15 +44,17 @@ class Appetite {
 
  private:
   static constexpr std::size_t few = 8;
-  static constexpr std::uint64_t worth_ns = 1500;  // of a unit, its way to the thief included
+  static constexpr std::uint64_t worth_ns = 1500;     // of a unit, its way to the thief included
+  static constexpr std::uint64_t enough_ns = 100000;  // of all that is taken at once: a hundred times what that takes
   static constexpr std::uint64_t shortest_pause_ns = 8000;
   static constexpr std::uint64_t longest_pause_ns = 256000;
 
   void judge(std::uint64_t now) {
-    const bool were_worth_it = now - taken_at_ >= (taken_ + 1) * worth_ns;
+    const std::size_t count = taken_;
+    const std::uint64_t lasted = now - taken_at_;
     taken_ = 0;
-    if (were_worth_it) {
-      limit_ = most;
+    if (lasted >= (count + 1) * worth_ns) {
+      limit_ = std::clamp<std::size_t>(enough_ns * count / lasted, 1, most);
       pause_ = 0;
       return;
     }
