@@ -58,7 +58,7 @@ void add_known(Choice& sum, const Choices::Place& place, void (*entry)(void*)) {
 }
 
 void decide(Choices::Place& place) {
-  constexpr std::uint32_t roc_most = 85;  // of a hundred units, so many deviated: where the two cost the same
+  constexpr std::uint32_t roc_most = 14;  // of a hundred units, so many deviated: where the two cost the same
   const std::uint32_t percent = place.recent_deviated * 100 / Choices::window;
   place.technique = percent <= roc_most ? Technique::roc_l : Technique::full_l;
   const Change change(place);

@@ -3,7 +3,7 @@
 //
 // Each worker counts, per entry function, the units that it has started and those that deviated, and forgets with
 // time, so that a change of behaviour shows. It chooses between the techniques that are best somewhere (`weft bench
-// techniques`): Full-L where nearly all deviate, else RoC-L. SC and SS, best where hardly any deviates in the
+// techniques`): Full-L where one of seven deviates or more, else RoC-L. SC and SS, best where hardly any deviates in the
 // dissertation (3.28-3.33), save what RoC-L has to save and to bind, and here RoC-L does neither: its scheduler's
 // control words are known, and the stack is the one that the last unit has left (docs/design/units.md).
 #pragma once
