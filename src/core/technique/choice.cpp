@@ -58,9 +58,15 @@ void add_known(Choice& sum, const Choices::Place& place, void (*entry)(void*)) {
 }
 
 void decide(Choices::Place& place) {
-  constexpr std::uint32_t roc_most = 14;  // of a hundred units, so many deviated: where the two cost the same
+  // Of a hundred units, so many deviated. Where it is 14 the two cost the same, and near that chance would have them
+  // change with each window.
+  constexpr std::uint32_t roc_most = 17;
+  constexpr std::uint32_t full_least = 11;
   const std::uint32_t percent = place.recent_deviated * 100 / Choices::window;
-  place.technique = percent <= roc_most ? Technique::roc_l : Technique::full_l;
+  if (percent > roc_most)
+    place.technique = Technique::full_l;
+  else if (percent < full_least)
+    place.technique = Technique::roc_l;
   const Change change(place);
   place.units.store(place.units.load(std::memory_order_relaxed) + Choices::window, std::memory_order_relaxed);
   place.left.store(Choices::window, std::memory_order_relaxed);

@@ -174,6 +174,18 @@ namespace {
   return swap_to_new(worker, unit, next);
 }
 
+// Whether that unit, which has not begun, starts by a switch. Its technique is settled then, unless more than a few
+// instructions are needed for that: the answer is no.
+[[gnu::always_inline]] inline bool starts_by_switch_quickly(Worker& worker, Unit& unit) {
+  Technique technique = unit.technique;
+  if (technique == Technique::automatic) {
+    if (!choose_as_before(worker.choices, unit.entry, technique)) [[unlikely]]
+      return false;
+    unit.technique = technique;
+  }
+  return starts_by_switch(technique);
+}
+
 // To the first of the list, which has not begun. Whatever it calls is its last call, so that it saves no registers.
 int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Unit& next);
 
@@ -184,13 +196,9 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
 
 [[gnu::noinline]] int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Unit& next) {
   if (!may_begin_directly(next)) return leave_unit(worker, unit, Event::yielded);
-  Technique technique = next.technique;
-  if (technique == Technique::automatic) {
-    if (!choose_as_before(worker.choices, next.entry, technique)) [[unlikely]]
-      return take_turns_when_chosen(worker, unit, list, next);
-    next.technique = technique;
-  }
-  if (!starts_by_switch(technique)) return leave_unit(worker, unit, Event::yielded);
+  if (!starts_by_switch_quickly(worker, next)) [[unlikely]]
+    return next.technique == Technique::automatic ? take_turns_when_chosen(worker, unit, list, next)
+                                                  : leave_unit(worker, unit, Event::yielded);
   if (!unit.departed) {
     if (!note_first_deviation_quickly(worker, unit)) [[unlikely]]
       return leave_unit(worker, unit, Event::yielded);
@@ -328,7 +336,7 @@ extern "C" WeftSuccessor weft_unit_returned() {
   if (list == nullptr || !list->peek(next) || !frame_can_wait(worker, unit) || !runs_on_any_identity(unit))
     return weft_unit_ends();
   const bool suits = next->departed ? runs_on_any_identity(*next)
-                                    : may_begin_directly(*next) && starts_by_switch(next->technique) &&
+                                    : may_begin_directly(*next) && starts_by_switch_quickly(worker, *next) &&
                                           is_bound_quickly(worker, *next);
   if (!suits) return weft_unit_ends();
   if (count_direct_switch(worker)) return succeed_by_scheduler(worker);
