@@ -128,7 +128,7 @@ namespace {
 // From unit to unit where that can be, with the switch as the last call of all that led to it: so the processor's
 // return predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all). What
 // is needed after the look for the next one stands in the worker, so that no register is saved for it.
-int leave_unit(Worker& worker, Unit& unit, Event event) {
+[[gnu::noinline]] int leave_unit(Worker& worker, Unit& unit, Event event) {
   if (!unit.departed) {
     if (!note_first_deviation_quickly(worker, unit)) [[unlikely]]
       return leave_for_the_first_time(worker, unit, event);
@@ -237,7 +237,7 @@ int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next) {
   return pass_on(worker, unit, event, &next);
 }
 
-int leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event) {
+[[gnu::noinline]] int leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event) {
   note_deviation(worker, unit);
   return pass_on(worker, unit, event, nullptr);
 }
