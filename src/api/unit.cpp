@@ -126,7 +126,7 @@ extern "C" int weft_unit_free_many(size_t count, weft_unit* const* units) {
     if (index == count) return WEFT_OK;
     if (first_wait) wait_for_last(count, units, index);
     first_wait = false;
-    if (const int error = free_slowly(units[index]); error != WEFT_OK) return error;
+    if (const int error = weft_unit_free(units[index]); error != WEFT_OK) return error;
   }
 }
 

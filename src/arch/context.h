@@ -116,8 +116,8 @@ struct WeftSuccessor {
 };
 inline constexpr std::uintptr_t weft_to_unit = 16;
 
-/// Provided by the core, on the unit's own stack: it is done. `returned`: and what weft_unit_begin() has named has
-/// just returned.
+/// Provided by the core, on the unit's own stack: it is done. `returned`: and what was called there when it began has
+/// just returned; it has not been started by a scheduler.
 WeftSuccessor weft_unit_ends();
 WeftSuccessor weft_unit_returned();
 }

@@ -45,7 +45,7 @@ class Appetite {
  private:
   static constexpr std::size_t few = 8;
   static constexpr std::uint64_t worth_ns = 1500;     // of a unit, its way to the thief included
-  static constexpr std::uint64_t enough_ns = 100000;  // of all that is taken at once: a hundred times what that takes
+  static constexpr std::uint64_t enough_ns = 100000;  // of all that is taken at once
   static constexpr std::uint64_t shortest_pause_ns = 8000;
   static constexpr std::uint64_t longest_pause_ns = 256000;
 

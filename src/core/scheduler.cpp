@@ -107,7 +107,7 @@ bool is_passed_over(Worker& worker, const Unit& unit) {
     take_place(worker, unit);
   }
   Event event = unit.departed ? continue_unit(worker, unit) : start_unit(worker, unit);
-  if (event == Event::returned) event = run_in_a_row(worker);
+  if (event == Event::returned && !worker.claims.frame_returns) event = run_in_a_row(worker);
   if (event == Event::returned) return event;
   settle_current(worker, event);  // perhaps of another, started after it
   return event;
@@ -115,7 +115,8 @@ bool is_passed_over(Worker& worker, const Unit& unit) {
 
 // The next ready unit that the worker has at hand.
 Unit* next_ready(Worker& worker) {
-  worker.claims.has_new_scheduler = false;
+  if (worker.claims.has_new_scheduler) [[unlikely]]
+    worker.claims.has_new_scheduler = false;
   if (Unit* unit = worker.handed_on; unit != nullptr) {
     worker.handed_on = nullptr;
     return unit;
@@ -274,14 +275,15 @@ namespace {
   return frame_can_wait(worker, leaving) && runs_on_any_identity(leaving);
 }
 
-inline bool starts_by_switch(Worker& worker, Unit& unit) {
+// Its technique is settled then.
+inline bool may_begin_by_switch(Worker& worker, Unit& unit) {
   if (!may_begin_directly(unit)) return false;
   settle_technique(worker, unit);
   return starts_by_switch(unit.technique);
 }
 
 [[gnu::always_inline]] inline bool can_be_passed_to(Worker& worker, Unit& unit) {
-  return unit.departed ? runs_on_any_identity(unit) : starts_by_switch(worker, unit);
+  return unit.departed ? runs_on_any_identity(unit) : may_begin_by_switch(worker, unit);
 }
 
 }  // namespace

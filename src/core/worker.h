@@ -68,7 +68,7 @@ struct alignas(std::uint32_t) Claims {
   bool frame_returns = true;         // the innermost scheduler frame wants the worker back after each unit
   base::Relaxed<bool> spare{false};  // stands in for workers whose KLT sleeps in the kernel; rests otherwise
   std::atomic<bool> ends{false};     // somebody joins it (join_worker); shared
-  bool has_new_scheduler = false;    // since its scheduler last looked for something to run
+  bool has_new_scheduler = false;    // since weft's own scheduler last looked for something to run
 
   /// Whether there are none.
   bool none() const {
@@ -113,8 +113,8 @@ struct alignas(base::cache_line) Worker {
   Claims claims;                                    // of that frame, and of others, to the worker
   Unit* first_of_row = nullptr;                     // of one that begins (technique/in_a_row.cpp),
   std::uint64_t first_start = 0;                    // and its UnitStart
-  Unit* left = nullptr;                             // the unit that was left last, or is about to be,
-  std::intptr_t left_by = 0;                        // and the event; if it switches to another, that one settles it
+  Unit* left = nullptr;                             // the unit that another has to settle, which goes on after it,
+  std::intptr_t left_by = 0;                        // and the event, if it has not ended
   Spinlock* parked_under = nullptr;                 // what a unit that parks holds until it is off its stack
   Mutex* left_locked = nullptr;                     // and what it has not unlocked yet then (sync/condition.h)
   void* root_extras = nullptr;                      // of a root: its unit-local values

@@ -9,7 +9,8 @@
 // tells a callee to; but if its x87 control word shows that it changed the rounding (fesetround sets both), both are
 // set back.
 
-        .equ    weft_to_unit, 16        // as in context.h
+        // As in context.h, and in the core's unit.
+        .equ    weft_to_unit, 16
         .equ    weft_argument_offset, 8
         .equ    weft_entry_offset, 24
 

@@ -98,6 +98,20 @@ class Ring {
       newest_.store(newest_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
   }
 
+  /// First in first out: takes out what peek() has given, and pushes this one. False: the list behind comes first, and
+  /// nothing has happened.
+  bool rotate(Unit* unit) {
+    static_assert(order == Order::fifo);
+    if (room_ == 0) [[unlikely]]
+      return false;
+    const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
+    const std::uint64_t oldest = oldest_.load(std::memory_order_relaxed);
+    slots_[newest & mask_] = unit;  // of a full array, the place of the one that goes
+    newest_.store(newest + 1, std::memory_order_release);
+    oldest_.store(oldest + 1, std::memory_order_release);
+    return true;
+  }
+
   /// What pop() would give.
   Unit* front() const {
     Unit* unit = nullptr;

@@ -46,7 +46,7 @@ namespace {
   return unit.stack != nullptr;
 }
 
-// It is off its stack, and the next one on its own, when it is settled (weft_unit_passed).
+// It is off its stack, and the next one on its own, when it is settled (weft_unit_passed, weft_unit_passed_by_end).
 [[gnu::always_inline]] inline void note_left(Worker& worker, Unit& unit, Event event) {
   worker.left = &unit;
   worker.left_by = static_cast<std::intptr_t>(event);
@@ -64,6 +64,14 @@ inline bool note_first_deviation_quickly(Worker& worker, const Unit& unit) {
   const Technique technique = unit.technique;
   if (technique != Technique::full && technique != Technique::full_l) return false;
   return !has_flag(unit, UnitFlag::chosen) || note_last_deviated(worker.choices, unit.entry);
+}
+
+// Of one that has not departed. False: there is more to do, and nothing has happened.
+inline bool note_departure_quickly(Worker& worker, Unit& unit) {
+  if (!note_first_deviation_quickly(worker, unit)) [[unlikely]]
+    return false;
+  note_departure_from_stack(worker, unit);
+  return true;
 }
 
 [[gnu::noinline]] int pass_to_new(Worker& worker, Unit& unit, Unit& next) {
@@ -129,11 +137,8 @@ namespace {
 // return predictor is right most of the time. By way of the scheduler it is wrong several times (25 ns for all). What
 // is needed after the look for the next one stands in the worker, so that no register is saved for it.
 [[gnu::noinline]] int leave_unit(Worker& worker, Unit& unit, Event event) {
-  if (!unit.departed) {
-    if (!note_first_deviation_quickly(worker, unit)) [[unlikely]]
-      return leave_for_the_first_time(worker, unit, event);
-    note_departure_from_stack(worker, unit);
-  }
+  if (!unit.departed && !note_departure_quickly(worker, unit)) [[unlikely]]
+    return leave_for_the_first_time(worker, unit, event);
   ++unit.deviations;
   note_left(worker, unit, event);
   Unit* next = next_to_switch_to(worker, unit);
@@ -147,11 +152,10 @@ namespace {
 // takes it out before the worker goes on, and that is on the next unit's stack. So nothing has to be done about it
 // afterwards.
 
-// False: the list has to grow first, and nothing has happened.
+// False: that takes longer, and nothing has happened.
 [[gnu::always_inline]] inline bool take_turns(Unit& unit, Ring<Order::fifo>& list) {
-  if (!list.push_if_room(&unit)) [[unlikely]]
+  if (!list.rotate(&unit)) [[unlikely]]
     return false;
-  list.drop();
   ++unit.deviations;
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
   return true;
@@ -169,9 +173,18 @@ namespace {
   return weft_context_swap_to_new(&unit.context, next.stack->top(), &next, worker.fp_control);
 }
 
-[[gnu::noinline]] int swap_to_unbound(Worker& worker, Unit& unit, Unit& next) {
-  bind_after_another(worker, next);
+// The next one has its stack.
+[[gnu::always_inline]] inline int take_turns_with_bound(Worker& worker, Unit& unit, Ring<Order::fifo>& list,
+                                                        Unit& next) {
+  if (!take_turns(unit, list)) [[unlikely]]
+    return leave_unit(worker, unit, Event::yielded);
+  if constexpr (sanitizer::active) return pass_on_settled(worker, unit, next);
   return swap_to_new(worker, unit, next);
+}
+
+[[gnu::noinline]] int take_turns_with_unbound(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Unit& next) {
+  bind_after_another(worker, next);
+  return take_turns_with_bound(worker, unit, list, next);
 }
 
 // Whether that unit, which has not begun, starts by a switch. Its technique is settled then, unless more than a few
@@ -199,16 +212,11 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
   if (!starts_by_switch_quickly(worker, next)) [[unlikely]]
     return next.technique == Technique::automatic ? take_turns_when_chosen(worker, unit, list, next)
                                                   : leave_unit(worker, unit, Event::yielded);
-  if (!unit.departed) {
-    if (!note_first_deviation_quickly(worker, unit)) [[unlikely]]
-      return leave_unit(worker, unit, Event::yielded);
-    note_departure_from_stack(worker, unit);
-  }
-  if (count_direct_switch(worker)) return leave_unit_to_scheduler(worker, unit, Event::yielded);
-  if (!take_turns(unit, list)) [[unlikely]]
+  if (!unit.departed && !note_departure_quickly(worker, unit)) [[unlikely]]
     return leave_unit(worker, unit, Event::yielded);
-  if constexpr (sanitizer::active) return pass_on_settled(worker, unit, next);
-  return is_bound_quickly(worker, next) ? swap_to_new(worker, unit, next) : swap_to_unbound(worker, unit, next);
+  if (count_direct_switch(worker)) return leave_unit_to_scheduler(worker, unit, Event::yielded);
+  return is_bound_quickly(worker, next) ? take_turns_with_bound(worker, unit, list, next)
+                                        : take_turns_with_unbound(worker, unit, list, next);
 }
 
 }  // namespace
@@ -260,7 +268,7 @@ namespace {
 
 // Into what is there already; `next` is the worker's.
 [[gnu::always_inline]] inline WeftSuccessor succeed(Worker& worker, Unit& unit, Unit& next) {
-  note_left(worker, unit, Event::finished);
+  worker.left = &unit;
   if (next.departed) {
     note_running(worker, next);
     sanitizer::leave(nullptr, next.stack->fiber, next.stack->memory.low, next.stack->size());
@@ -316,6 +324,11 @@ extern "C" WeftCall weft_unit_begin_after_end(void* begun) {
 
 namespace {
 
+[[gnu::noinline]] WeftSuccessor succeed_by_unbound(Worker& worker, Unit& unit, Unit& next) {
+  bind_after_another(worker, next);
+  return succeed(worker, unit, next);
+}
+
 [[gnu::noinline]] WeftSuccessor end_detailed() {
   end_call(*this_worker()->current);
   return weft_unit_ends();
@@ -336,10 +349,10 @@ extern "C" WeftSuccessor weft_unit_returned() {
   if (list == nullptr || !list->peek(next) || !frame_can_wait(worker, unit) || !runs_on_any_identity(unit))
     return weft_unit_ends();
   const bool suits = next->departed ? runs_on_any_identity(*next)
-                                    : may_begin_directly(*next) && starts_by_switch_quickly(worker, *next) &&
-                                          is_bound_quickly(worker, *next);
+                                    : may_begin_directly(*next) && starts_by_switch_quickly(worker, *next);
   if (!suits) return weft_unit_ends();
   if (count_direct_switch(worker)) return succeed_by_scheduler(worker);
   list->drop();
+  if (!next->departed && !is_bound_quickly(worker, *next)) return succeed_by_unbound(worker, unit, *next);
   return succeed(worker, unit, *next);
 }
