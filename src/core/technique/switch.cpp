@@ -191,7 +191,8 @@ namespace {
 // instructions are needed for that: the answer is no.
 [[gnu::always_inline]] inline bool starts_by_switch_quickly(Worker& worker, Unit& unit) {
   Technique technique = unit.technique;
-  if (technique == Technique::automatic) {
+  if (technique == Technique::automatic)
+      [[likely]] {  // that lies on the straight way, and the rest is one jump over it
     if (!choose_as_before(worker.choices, unit.entry, technique)) [[unlikely]]
       return false;
     unit.technique = technique;
