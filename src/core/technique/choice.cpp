@@ -40,8 +40,10 @@ void take_over(Choices::Place& place, void (*entry)(void*)) {
 
 Choices::Place& place_of(Choices& choices, void (*entry)(void*)) {
   Choices::Place& place = choices.at[index_of(entry)];
-  if (place.entry.load(std::memory_order_relaxed) != entry) [[unlikely]]
+  if (place.entry.load(std::memory_order_relaxed) != entry) [[unlikely]] {
+    choices.take_back();
     take_over(place, entry);
+  }
   return place;
 }
 
@@ -76,6 +78,7 @@ void decide(Choices::Place& place) {
 }  // namespace
 
 Technique choose_anew(Choices& choices, void (*entry)(void*)) {
+  choices.take_back();
   Choices::Place& place = place_of(choices, entry);
   choices.last = &place;
   if (place.left.load(std::memory_order_relaxed) == 0) decide(place);
@@ -85,7 +88,8 @@ Technique choose_anew(Choices& choices, void (*entry)(void*)) {
 
 void note_deviated(Choices& choices, void (*entry)(void*)) { place_of(choices, entry).note_deviated(); }
 
-Choice known_of(const Worker& worker, void (*entry)(void*)) {
+Choice known_of(Worker& worker, void (*entry)(void*)) {
+  worker.choices.take_back();
   Choice sum;
   const unsigned index = index_of(entry);
   const Choices::Place& own = worker.choices.at[index];

@@ -3,8 +3,8 @@
 //
 // Each worker counts, per entry function, the units that it has started and those that deviated, and forgets with
 // time, so that a change of behaviour shows. It chooses between the techniques that are best somewhere (`weft bench
-// techniques`): Full-L where one of seven deviates or more, else RoC-L. SC and SS, best where hardly any deviates in the
-// dissertation (3.28-3.33), save what RoC-L has to save and to bind, and here RoC-L does neither: its scheduler's
+// techniques`): Full-L where one of seven deviates or more, else RoC-L. SC and SS, best where hardly any deviates in
+// the dissertation (3.28-3.33), save what RoC-L has to save and to bind, and here RoC-L does neither: its scheduler's
 // control words are known, and the stack is the one that the last unit has left (docs/design/units.md).
 #pragma once
 
@@ -54,6 +54,20 @@ struct Choices {
   static constexpr std::uint32_t window = 64;  // units from one decision to the next
   Place at[places];
   Place* last = at;  // the one that was used last
+
+  /// A row of units (technique/in_a_row.cpp) is promised all that are left until the next decision: they are counted
+  /// already, and the row counts here which of them have come. take_back() uncounts the others.
+  std::uint32_t promised = 0;
+  Place* promised_by = at;
+  void promise_rest() {
+    promised_by = last;
+    promised = last->left.load(std::memory_order_relaxed);
+    last->left.store(0, std::memory_order_relaxed);
+  }
+  void take_back() {
+    promised_by->left.store(promised_by->left.load(std::memory_order_relaxed) + promised, std::memory_order_relaxed);
+    promised = 0;
+  }
 };
 
 /// Counts a unit of this function (not null), and says how to start it.
@@ -81,7 +95,8 @@ void note_deviated(Choices& choices, void (*entry)(void*));
   return true;
 }
 
-/// What all workers together know of the function; technique: what `worker` would choose now.
-Choice known_of(const Worker& worker, void (*entry)(void*));
+/// What all workers together know of the function; technique: what `worker`, the caller's, would choose now. Of another
+/// one that runs a row of its units, up to a window too many.
+Choice known_of(Worker& worker, void (*entry)(void*));
 
 }  // namespace weft::core

@@ -179,8 +179,7 @@ struct Like {
   std::uint64_t word = none;       // its UnitStart, the technique settled; none: no row has such units
   std::uint64_t automatic = none;  // of RoC-L: the UnitStart of one that is the same, but has its technique chosen yet
   Stack* stack = nullptr;          // of RoC-L: Worker::warm
-  Choices::Place* chosen_by = &of_no_function;  // where RoC-L was chosen for the last of those; counts them
-  static inline Choices::Place of_no_function;
+  void (*entry)(void*) = nullptr;  // of the last of those, for which RoC-L was chosen
 };
 
 [[gnu::noinline]] Like like_roc_l(Worker& worker, UnitStart start) {
@@ -203,7 +202,8 @@ struct Like {
 [[gnu::noinline]] bool is_roc_l_anew(Worker& worker, Unit& unit, Like& like) {
   unit.technique = choose(worker.choices, unit.entry);
   if (unit.technique != Technique::roc_l) return false;
-  like.chosen_by = worker.choices.last;
+  like.entry = unit.entry;
+  worker.choices.promise_rest();
   return true;
 }
 
@@ -216,7 +216,8 @@ template <class Source>
   if (word != like.word) [[likely]] {
     if (word == like.automatic) [[likely]] {
       // Should RoC-L not be chosen any more, because of units on top of this row, that is seen with the next decision.
-      if (like.chosen_by->count(unit->entry)) [[likely]] {
+      if (unit->entry == like.entry && worker.choices.promised != 0) [[likely]] {
+        --worker.choices.promised;
         unit->technique = Technique::roc_l;
       } else if (!is_roc_l_anew(worker, *unit, like)) {
         row.refuse(*unit);
@@ -248,6 +249,7 @@ void roc_l_row(void* argument) {
     else
       run_stackless_in_row(worker, *unit);
   } while (next_like(row, worker, unit, like));
+  worker.choices.take_back();
   worker.current = nullptr;
 }
 
