@@ -1,4 +1,4 @@
-"""The scripts behind `make`: what bootstrap says without rights, and how run-tests counts."""
+"""The scripts behind `make`: what bootstrap says without rights, what build builds, and how run-tests counts."""
 
 from __future__ import annotations
 
@@ -66,6 +66,61 @@ def test_bootstrap_names_an_unknown_group(tree: Path) -> None:
     result = bootstrap(tree, dict(os.environ), "nonsense")
     assert result.returncode != 0
     assert "nonsense" in result.stderr
+
+
+@pytest.fixture
+def recorder(tree: Path) -> dict[str, str]:
+    """An environment in whose cmake a tree is configured by writing down what for."""
+    shutil.copy(ROOT / "CMakePresets.json", tree)
+    tools = tree / "tools"
+    tools.mkdir()
+    script = f"""#!/bin/sh
+echo "$@" >> {tree}/calls
+[ "$1" = --preset ] || exit 0
+mkdir -p build
+touch build/build.ninja
+echo "BUILD_TESTING:BOOL=${{3#-DBUILD_TESTING=}}" > build/CMakeCache.txt
+"""
+    make_script(tools / "cmake", script)
+    return dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+
+
+def build(tree: Path, environment: dict[str, str], *words: str) -> list[str]:
+    """How the tree was configured, if it was."""
+    (tree / "calls").unlink(missing_ok=True)
+    subprocess.run([tree / "scripts" / "build", *words], env=environment, capture_output=True, check=True)
+    calls = (tree / "calls").read_text().splitlines()
+    return [call for call in calls if call.startswith("--preset")]
+
+
+def test_build_makes_no_tests_unless_it_is_told_to(tree: Path, recorder: dict[str, str]) -> None:
+    assert build(tree, recorder, "release") == ["--preset release -DBUILD_TESTING=OFF"]
+    assert build(tree, recorder, "release") == []
+    assert build(tree, recorder, "--tests", "release") == ["--preset release -DBUILD_TESTING=ON"]
+    assert build(tree, recorder, "--tests", "release") == []
+    assert build(tree, recorder, "release") == []
+
+
+def test_build_keeps_the_tests_when_packages_came_in(tree: Path, recorder: dict[str, str]) -> None:
+    build(tree, recorder, "--tests", "release")
+    (tree / "build-logs").mkdir(exist_ok=True)
+    newer = (tree / "build" / "build.ninja").stat().st_mtime + 10
+    (tree / "build-logs" / "installed").touch()
+    os.utime(tree / "build-logs" / "installed", (newer, newer))
+    assert build(tree, recorder, "release") == ["--preset release -DBUILD_TESTING=ON"]
+
+
+# `make run` on a machine that has never seen the tests' packages ended with an error of CMake's.
+def test_weft_and_its_benchmarks_need_no_package_of_the_tests(tmp_path: Path) -> None:
+    def configure(tests: str) -> subprocess.CompletedProcess[str]:
+        hidden = "-DCMAKE_IGNORE_PATH=/usr/include"  # of libraries that are looked for by their headers: FFTW
+        options = ["-G", "Ninja", f"-DBUILD_TESTING={tests}", hidden]
+        command = ["cmake", "-S", ROOT, "-B", tmp_path, *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    without = configure("OFF")
+    assert without.returncode == 0, without.stderr
+    assert "FFTW_INCLUDE_DIR" in configure("ON").stderr
 
 
 def run_tests(tree: Path, tests: str | None, *options: str) -> tuple[int, list[str]]:
