@@ -64,6 +64,13 @@ struct Choices {
     promised = last->left.load(std::memory_order_relaxed);
     last->left.store(0, std::memory_order_relaxed);
   }
+  /// One of them has come. False: there was none.
+  [[gnu::always_inline]] bool count_promised() {
+    if (!__builtin_sub_overflow(promised, 1U, &promised)) [[likely]]
+      return true;
+    promised = 0;
+    return false;
+  }
   void take_back() {
     promised_by->left.store(promised_by->left.load(std::memory_order_relaxed) + promised, std::memory_order_relaxed);
     promised = 0;

@@ -212,23 +212,20 @@ template <class Source>
 [[gnu::always_inline]] inline bool next_like(const Row<Source>& row, Worker& worker, Unit*& unit, Like& like) {
   std::uint64_t word;
   if (!row.look(unit, word)) return false;
-  // Likely: so that the choice of a technique lies on the straight way, and the rest is one jump over it.
-  if (word != like.word) [[likely]] {
-    if (word == like.automatic) [[likely]] {
-      // Should RoC-L not be chosen any more, because of units on top of this row, that is seen with the next decision.
-      if (unit->entry == like.entry && worker.choices.promised != 0) [[likely]] {
-        --worker.choices.promised;
-        unit->technique = Technique::roc_l;
-      } else if (!is_roc_l_anew(worker, *unit, like)) {
-        row.refuse(*unit);
-        return false;
-      }
-    } else {
-      like = like_this(worker, *unit, word);
-      if (like.word == Like::none) {
-        row.refuse(*unit);
-        return false;
-      }
+  // First what most ask for, as it is the default.
+  if (word == like.automatic) [[likely]] {
+    // Should RoC-L not be chosen any more, because of units on top of this row, that is seen with the next decision.
+    if (unit->entry == like.entry && worker.choices.count_promised()) [[likely]] {
+      unit->technique = Technique::roc_l;
+    } else if (!is_roc_l_anew(worker, *unit, like)) {
+      row.refuse(*unit);
+      return false;
+    }
+  } else if (word != like.word) [[unlikely]] {
+    like = like_this(worker, *unit, word);
+    if (like.word == Like::none) {
+      row.refuse(*unit);
+      return false;
     }
   }
   row.accept();
