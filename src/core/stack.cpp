@@ -10,6 +10,7 @@
 #include "base/panic.h"
 #include "core/runtime.h"
 #include "core/sanitizer.h"
+#include "os/clock.h"
 
 namespace weft::core {
 namespace {
@@ -44,12 +45,58 @@ void release(Stack* stack) {
 
 }  // namespace
 
+// How many stacks it keeps follows from what comes of those that it does not keep: to unmap one and to map one costs
+// 4 us together, a hundred times what the rest of a unit does. Each that has to be mapped soon after another one went
+// back to the system makes room for one more. What nobody has needed for some seconds goes back, and the room for it
+// goes with it.
 struct StackCache::Depot {
-  static constexpr unsigned most = 64 * Magazine::most;  // stacks; beyond that, memory goes back to the system
+  static constexpr unsigned at_least = 64 * Magazine::most;
+  static constexpr unsigned at_most = 1U << 17U;
+  static constexpr std::uint64_t soon_ns = 1'000'000'000;
+  static constexpr std::uint64_t unneeded_ns = 5'000'000'000;
+
   Spinlock lock;
   std::atomic<Magazine*> full{nullptr};
-  unsigned stacks = 0;
+  base::Relaxed<unsigned> stacks{0};
   Magazine* empty = nullptr;
+  base::Relaxed<unsigned> kept{at_least};  // so many stacks; beyond that, memory goes back to the system
+  std::atomic<unsigned> gone{0};           // back to the system, and no other one has been mapped in its place
+  std::uint64_t gone_at = 0;               // the last of them
+  unsigned unneeded = 0;                   // the fewest stacks that have been here
+  std::uint64_t unneeded_since = 0;        // since then
+
+  void note_gone() {
+    SpinGuard guard(lock);
+    gone.store(gone.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    gone_at = os::now_ns();
+  }
+
+  void note_new() {
+    if (gone.load(std::memory_order_relaxed) == 0) return;
+    SpinGuard guard(lock);
+    const unsigned before = gone.load(std::memory_order_relaxed);
+    if (before == 0) return;
+    const bool soon = os::now_ns() - gone_at < soon_ns;
+    gone.store(soon ? before - 1 : 0, std::memory_order_relaxed);
+    if (soon && kept < at_most) kept = kept + 1;
+  }
+
+  // A magazine of stacks that go back to the system; nullptr: there is nothing unneeded.
+  Magazine* take_unneeded() {
+    if (kept == at_least && stacks <= at_least) return nullptr;
+    SpinGuard guard(lock);
+    if (const std::uint64_t now = os::now_ns(); now - unneeded_since > unneeded_ns) {
+      if (unneeded_since != 0) kept = std::max(at_least, kept - std::min(kept.get(), unneeded));
+      unneeded = stacks;
+      unneeded_since = now;
+    }
+    if (stacks <= kept) return nullptr;
+    Magazine* magazine = full.load(std::memory_order_relaxed);
+    if (magazine == nullptr) return nullptr;
+    full.store(magazine->next, std::memory_order_relaxed);
+    stacks = stacks - magazine->count;
+    return magazine;
+  }
 };
 
 StackCache::Depot StackCache::depots[classes];
@@ -78,6 +125,7 @@ void StackCache::release_depots() {
       full = depot.full.load(std::memory_order_relaxed);
       depot.full.store(nullptr, std::memory_order_relaxed);
       depot.stacks = 0;
+      depot.kept = Depot::at_least;
     }
     while (full != nullptr) {
       Magazine* next = full->next;
@@ -104,16 +152,21 @@ Stack* StackCache::take_if_there_is(std::size_t wanted) {
 
 Stack* StackCache::take_elsewhere(unsigned size_class) {
   Shelf& shelf = shelves_[size_class];
-  if (!reload(shelf, size_class)) return map_new(size_class);
+  if (!reload(shelf, size_class)) {
+    depots[size_class].note_new();
+    return map_new(size_class);
+  }
   return shelf.loaded->stacks[--shelf.loaded->count];
 }
 
 void StackCache::give_elsewhere(Stack* stack) {
   Shelf& shelf = shelves_[stack->size_class];
-  if (unload(shelf, stack->size_class))
+  if (unload(shelf, stack->size_class)) {
     shelf.loaded->stacks[shelf.loaded->count++] = stack;
-  else
-    core::release(stack);
+    return;
+  }
+  depots[stack->size_class].note_gone();
+  core::release(stack);
 }
 
 // Loads a magazine that is not empty. False: there is none.
@@ -128,7 +181,8 @@ bool StackCache::reload(Shelf& shelf, unsigned size_class) {
   Magazine* full = depot.full.load(std::memory_order_relaxed);
   if (full == nullptr) return false;
   depot.full.store(full->next, std::memory_order_relaxed);
-  depot.stacks -= full->count;
+  depot.stacks = depot.stacks - full->count;
+  depot.unneeded = std::min(depot.unneeded, depot.stacks.get());
   if (shelf.other != nullptr) {
     shelf.other->next = depot.empty;
     depot.empty = shelf.other;
@@ -152,14 +206,15 @@ bool StackCache::unload(Shelf& shelf, unsigned size_class) {
     return true;
   }
   Depot& depot = depots[size_class];
+  release(depot.take_unneeded());
   Magazine* empty = nullptr;
   {
     SpinGuard guard(depot.lock);
     if (shelf.other != nullptr) {
-      if (depot.stacks >= Depot::most) return false;
+      if (depot.stacks >= depot.kept) return false;
       shelf.other->next = depot.full.load(std::memory_order_relaxed);
       depot.full.store(shelf.other, std::memory_order_relaxed);
-      depot.stacks += shelf.other->count;
+      depot.stacks = depot.stacks + shelf.other->count;
     }
     empty = depot.empty;
     if (empty != nullptr) depot.empty = empty->next;
