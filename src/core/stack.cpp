@@ -81,16 +81,19 @@ struct StackCache::Depot {
     if (soon && kept < at_most) kept = kept + 1;
   }
 
+  // The last magazine may have been one too many.
+  bool has_too_many() const { return stacks >= kept + Magazine::most; }
+
   // A magazine of stacks that go back to the system; nullptr: there is nothing unneeded.
   Magazine* take_unneeded() {
-    if (kept == at_least && stacks <= at_least) return nullptr;
+    if (kept == at_least && !has_too_many()) return nullptr;
     SpinGuard guard(lock);
     if (const std::uint64_t now = os::now_ns(); now - unneeded_since > unneeded_ns) {
       if (unneeded_since != 0) kept = std::max(at_least, kept - std::min(kept.get(), unneeded));
       unneeded = stacks;
       unneeded_since = now;
     }
-    if (stacks <= kept) return nullptr;
+    if (!has_too_many()) return nullptr;
     Magazine* magazine = full.load(std::memory_order_relaxed);
     if (magazine == nullptr) return nullptr;
     full.store(magazine->next, std::memory_order_relaxed);
