@@ -231,7 +231,7 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
 }
 
 [[gnu::noinline]] int bind_and_push(core::Worker& worker, core::Unit& made, core::Pool* pool, weft_unit** unit) {
-  made.stack = worker.stacks.take_at_hand(core::stack_class_or_default(made.stack_class));
+  made.stack = core::take_stack_at_hand(worker, made.stack_class);
   if (made.stack == nullptr) [[unlikely]]
     return bind_and_push_slowly(worker, made, pool, unit);
   *unit = handle_of(&made);

@@ -132,6 +132,27 @@
         .cfi_restore_state
         .endm
 
+        // Leaves the running context, noted in *rdi, for the stack at rsi, where another one is saved: the same layout
+        // there, so the CFA rule stays true.
+        .macro LEAVE_FOR_SAVED
+        SAVE_CONTEXT
+        movq    %rsp, (%rdi)
+        movzwl  4(%rsp), %r10d
+        movq    %rsi, %rsp
+        LOAD_FP_CONTROL %r10w
+        .endm
+
+        // The same for a stack that ends at rsi, where nothing has begun, with the control words rcx.
+        .macro LEAVE_FOR_NEW
+        SAVE_CONTEXT
+        movq    %rsp, (%rdi)
+        movzwl  4(%rsp), %r10d
+        movq    %rcx, -16(%rsi)
+        .cfi_undefined rip
+        leaq    -16(%rsi), %rsp
+        LOAD_FP_CONTROL %r10w
+        .endm
+
         .macro LOAD_REGISTERS
         addq    $8, %rsp
         .cfi_adjust_cfa_offset -8
@@ -197,11 +218,7 @@ END weft_context_switch
 // int weft_context_pass(void** save, void* to)
 // The return is predicted well where both have called the same.
 FUNCTION weft_context_pass
-        SAVE_CONTEXT
-        movq    %rsp, (%rdi)
-        movzwl  4(%rsp), %r10d
-        movq    %rsi, %rsp
-        LOAD_FP_CONTROL %r10w
+        LEAVE_FOR_SAVED
         call    weft_unit_passed        // aligned: a saved context is 56 bytes and a return address
         xorl    %eax, %eax
         LOAD_REGISTERS
@@ -210,11 +227,7 @@ END weft_context_pass
 
 // int weft_context_swap(void** save, void* to)
 FUNCTION weft_context_swap
-        SAVE_CONTEXT
-        movq    %rsp, (%rdi)
-        movzwl  4(%rsp), %r10d
-        movq    %rsi, %rsp
-        LOAD_FP_CONTROL %r10w
+        LEAVE_FOR_SAVED
         xorl    %eax, %eax
         LOAD_REGISTERS
         ret
@@ -248,14 +261,8 @@ END weft_context_resume
 // by the one call below, for the sake of the processor's return predictor: when the function of such a unit returns,
 // the last call that has not returned yet is that one, whoever else may have come and gone.
 FUNCTION weft_context_pass_to_new
-        SAVE_CONTEXT
-        movq    %rsp, (%rdi)
-        movzwl  4(%rsp), %r10d
-        movq    %rcx, -16(%rsi)
+        LEAVE_FOR_NEW
         movq    %rdx, %rdi
-        .cfi_undefined rip
-        leaq    -16(%rsi), %rsp
-        LOAD_FP_CONTROL %r10w
         call    weft_unit_begin
         movq    %rdx, %rdi
         movq    %rax, %r11
@@ -290,13 +297,7 @@ END weft_context_pass_to_new
 
 // int weft_context_swap_to_new(void** save, void* top, void* unit, weft_fp_control words)
 FUNCTION weft_context_swap_to_new
-        SAVE_CONTEXT
-        movq    %rsp, (%rdi)
-        movzwl  4(%rsp), %r10d
-        movq    %rcx, -16(%rsi)
-        .cfi_undefined rip
-        leaq    -16(%rsi), %rsp
-        LOAD_FP_CONTROL %r10w
+        LEAVE_FOR_NEW
         movq    weft_argument_offset(%rdx), %rdi
         movq    weft_entry_offset(%rdx), %r11
         jmp     enter

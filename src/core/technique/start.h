@@ -108,7 +108,12 @@ inline std::uint8_t stack_class_of(std::size_t bytes) {
   return static_cast<std::uint8_t>(bytes != 0 ? StackCache::class_of(bytes) : 0);
 }
 
-/// A stack of the size that Unit::stack_class wants; nullptr without memory.
+/// A stack of the size that Unit::stack_class wants, where that is a matter of a few instructions; else nullptr.
+inline Stack* take_stack_at_hand(Worker& worker, std::uint8_t stack_class) {
+  return worker.stacks.take_at_hand(stack_class_or_default(stack_class));
+}
+
+/// The same in any case; nullptr without memory.
 inline Stack* take_stack_if_there_is(Worker& worker, std::uint8_t stack_class) {
   return worker.stacks.take_of_class(stack_class_or_default(stack_class));
 }

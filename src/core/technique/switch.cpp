@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/technique/choice.h"
 #include "core/own_scheduler.h"
+#include "core/technique/choice.h"
 #include "core/technique/entry.h"
 #include "core/technique/pass.h"
 #include "core/technique/start.h"
@@ -42,7 +42,7 @@ namespace {
 
 // Whether it has a stack now, without more than a few instructions.
 [[gnu::always_inline]] inline bool is_bound_quickly(Worker& worker, Unit& unit) {
-  if (unit.stack == nullptr) unit.stack = worker.stacks.take_at_hand(stack_class_or_default(unit.stack_class));
+  if (unit.stack == nullptr) unit.stack = take_stack_at_hand(worker, unit.stack_class);
   return unit.stack != nullptr;
 }
 
