@@ -56,11 +56,9 @@ struct Choices {
   Place* last = at;  // the one that was used last
 
   /// A row of units (technique/in_a_row.cpp) is promised all that are left until the next decision: they are counted
-  /// already, and the row counts here which of them have come. take_back() uncounts the others.
+  /// already, and the row counts here which of them have come. take_back() uncounts the others, before `last` changes.
   std::uint32_t promised = 0;
-  Place* promised_by = at;
   void promise_rest() {
-    promised_by = last;
     promised = last->left.load(std::memory_order_relaxed);
     last->left.store(0, std::memory_order_relaxed);
   }
@@ -72,7 +70,7 @@ struct Choices {
     return false;
   }
   void take_back() {
-    promised_by->left.store(promised_by->left.load(std::memory_order_relaxed) + promised, std::memory_order_relaxed);
+    last->left.store(last->left.load(std::memory_order_relaxed) + promised, std::memory_order_relaxed);
     promised = 0;
   }
 };
