@@ -33,7 +33,11 @@ int check_waiter() { return core::may_wait(core::this_unit()) ? WEFT_OK : WEFT_E
 
 inline int join(weft_unit* handle, std::uint64_t nanoseconds) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  return core::is_done(*unit_of(handle)) ? WEFT_OK : wait_for(core::worker_here(), *unit_of(handle), nanoseconds);
+  core::Unit& unit = *unit_of(handle);
+  if (core::is_done(unit)) return WEFT_OK;
+  core::Worker& worker = core::worker_here();
+  if (nanoseconds == WEFT_FOREVER && core::run_by_joiner(worker, unit)) return WEFT_OK;
+  return wait_for(worker, unit, nanoseconds);
 }
 
 }  // namespace
@@ -45,8 +49,7 @@ namespace {
 
 [[gnu::noinline]] int join_and_free(weft_unit* handle) {
   if (const int error = join(handle, WEFT_FOREVER); error != WEFT_OK) return error;
-  core::free_unit(core::worker_here(), *unit_of(handle));
-  return WEFT_OK;
+  return weft_unit_free(handle);
 }
 
 [[gnu::noinline]] int free_slowly(weft_unit* handle) {
@@ -59,7 +62,8 @@ namespace {
 
 // One that has a stack to give back, mostly.
 [[gnu::noinline]] int free_not_bare(core::Worker& worker, core::Unit& unit) {
-  if (!core::is_done(unit) || worker.units.full() || !core::strip_quickly(worker, unit)) [[unlikely]]
+  if (!core::is_done(unit)) return join_and_free(handle_of(&unit));
+  if (worker.units.full() || !core::strip_quickly(worker, unit)) [[unlikely]]
     return free_slowly(handle_of(&unit));
   worker.units.give_present(unit);
   return WEFT_OK;

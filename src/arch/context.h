@@ -33,6 +33,12 @@ int weft_context_leave(void** save, void* to, std::intptr_t value);
 using weft_fp_control = std::uint64_t;
 weft_fp_control weft_context_fp_control();
 
+/// Whether they ask for the same: mxcsr also says, in its lowest bits, which exceptions have been.
+inline bool have_same_modes(weft_fp_control one, weft_fp_control other) {
+  constexpr weft_fp_control exceptions = 0x3f;
+  return ((one ^ other) & ~exceptions) == 0;
+}
+
 /// weft_context_switch() for a caller that knows the control words.
 std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, weft_fp_control known);
 

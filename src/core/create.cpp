@@ -146,6 +146,13 @@ void wait_for_end(Unit& unit) {
   suspend();
 }
 
+void join_as_others(const Worker& worker, Unit& unit) {
+  Unit& joiner = *unit.stack->joiner;
+  unit.stack->joiner = nullptr;
+  const Privacy::Visit visit(foreign_privacy(worker, unit));
+  add_waiter(unit, joiner);  // it is not done
+}
+
 bool wait_for_end_until(Unit& unit, std::uint64_t deadline) {
   Parking parking{strict_key(&unit), note_parked, &unit};
   parking.deadline = deadline;
@@ -204,6 +211,7 @@ void renew(Unit& unit, void (*entry)(void*), void* argument) {
 
 void exit_unit(Unit& unit) {
   if (details(unit).face != nullptr) end_extras(unit);
+  if (unit.stack->joiner != nullptr) join_as_others(*this_worker(), unit);
   sanitizer::abandon_frames(*unit.stack, this_worker()->left_fiber);
   weft_unit_finish();
 }

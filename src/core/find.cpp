@@ -93,18 +93,25 @@ Unit* take_another(Worker& worker) {
   return unit;
 }
 
+}  // namespace
+
+[[gnu::noinline]] bool is_turn_of_others_by_time(Worker& worker) {
+  constexpr std::uint64_t interval_ns = 5ULL * 1000 * 1000;
+  if (os::now_ns() - worker.last_turn >= interval_ns) return true;
+  worker.turn_points = worker.scheduling_points.load(std::memory_order_relaxed);
+  return false;
+}
+
+namespace {
+
 // Units that keep resuming each other here must not keep the others waiting for ever: now and then it
 // is the turn of the deque's oldest, or of the inbox's. Not often: where units create units and wait
 // for them, each oldest one opens up a further tree, with stacks of its own.
 Unit* next_in_turn(Worker& worker) {
-  constexpr std::uint64_t interval_ns = 5ULL * 1000 * 1000;
-  const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
-  if (points - worker.turn_points < points_in_a_row) [[likely]]
+  if (!is_turn_of_others(worker)) [[likely]]
     return nullptr;
-  worker.turn_points = points;
-  const std::uint64_t now = os::now_ns();
-  if (now - worker.last_turn < interval_ns) return nullptr;
-  worker.last_turn = now;
+  worker.turn_points = worker.scheduling_points.load(std::memory_order_relaxed);
+  worker.last_turn = os::now_ns();
   const bool turn_of_inbox = ++worker.fair_turns % 2 != 0;
   Unit* unit = turn_of_inbox ? take_oldest(worker) : take_another(worker);
   if (unit == nullptr) unit = turn_of_inbox ? take_another(worker) : take_oldest(worker);

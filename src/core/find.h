@@ -27,6 +27,14 @@ inline Unit* take_newest(Worker& worker) {
 /// Scheduling points between two looks whether it is somebody else's turn (find.cpp).
 inline constexpr std::uint64_t points_in_a_row = 61;
 
+/// Whether units other than the newest ones have been waiting for so long that one of them is to be next (next_local).
+/// The clock is looked at once per points_in_a_row, so not each call tells.
+bool is_turn_of_others_by_time(Worker& worker);
+inline bool is_turn_of_others(Worker& worker) {
+  const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed) - worker.turn_points;
+  return points >= points_in_a_row && is_turn_of_others_by_time(worker);
+}
+
 /// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
 Unit* next_local(Worker& worker);
 /// Of what others have put into the worker's inbox, the oldest; the rest become ready units of the worker. nullptr:

@@ -150,6 +150,10 @@ void spawn_c_roc_e(Worker& worker, Unit& child);
 /// Runs a unit of a child-first technique now, in place of the caller, which waits in the worker's deque.
 void run_child_first(Worker& worker, Unit& child);
 
+/// For whoever is about to wait for the end of the unit: calls it, where it is what the worker would go on with anyway.
+/// True: it has ended, and the caller may be on another worker. False: that cannot be.
+bool run_by_joiner(Worker& worker, Unit& awaited);
+
 /// The unit leaves the frames that it was called from for good: changes its way back.
 void note_first_deviation(Worker& worker, Unit& unit);
 

@@ -1,0 +1,352 @@
+// A unit that is what its worker would go on with, and is joined: the joiner calls it. What follows from that is seen
+// by deviations (there are none), and that whatever the unit does, it and its joiner are as if that had suspended.
+#include "support.h"
+
+#include <algorithm>
+#include <array>
+#include <cfenv>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace weft::test {
+namespace {
+
+enum class Place { own, fifo, lifo };
+
+struct Kind {
+  Place place;
+  weft_technique technique;
+};
+
+std::string kind_name(const ::testing::TestParamInfo<Kind>& instance) {
+  const char* const places[] = {"Own", "Fifo", "Lifo"};
+  return places[static_cast<int>(instance.param.place)] + plain_name(instance.param.technique);
+}
+
+std::uint64_t deviations_of(weft_unit* unit) {
+  weft_unit_statistics statistics;
+  EXPECT_EQ(weft_unit_get_statistics(unit, &statistics), WEFT_OK);
+  return statistics.deviations;
+}
+
+class ByJoinerTest : public ::testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(weft_init(), WEFT_OK);
+    const Place place = GetParam().place;
+    if (place == Place::own) return;
+    pool_ = make_pool(place == Place::fifo ? WEFT_FIFO : WEFT_LIFO, WEFT_PRIV);
+    own_ = std::make_unique<OwnScheduler>(WEFT_BASIC, std::vector{pool_});
+  }
+  void TearDown() override {
+    own_.reset();
+    EXPECT_EQ(weft_finalize(), WEFT_OK);
+  }
+
+  weft_unit_attr attr() const { return with(GetParam().technique, pool_); }
+  /// Where nobody else can have the unit, and its technique is one that returns.
+  bool is_called() const {
+    const bool alone = pool_ != nullptr || weft_worker_count() == 1;
+    return alone && GetParam().technique != WEFT_FULL;
+  }
+  /// Runs a body in a unit that waits as others do.
+  void in_unit(std::function<void()> body) const {
+    Jobs jobs;
+    jobs.start(never_preempted(with(WEFT_FULL, pool_)), std::move(body));
+  }
+  weft_unit* start(Jobs& jobs, std::function<void()> body) const {
+    return jobs.start(never_preempted(attr()), std::move(body));
+  }
+  /// Creates a unit and joins it, and says whether that has made the caller deviate.
+  bool join_deviates(const std::function<void()>& body) const {
+    Jobs jobs;
+    weft_unit* const self = weft_unit_self();
+    const std::uint64_t before = deviations_of(self);
+    weft_unit* unit = start(jobs, body);
+    EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_state(unit), WEFT_DONE);
+    EXPECT_EQ(weft_unit_state(self), WEFT_RUNNING);
+    EXPECT_EQ(weft_unit_self(), self);
+    return deviations_of(self) != before;
+  }
+
+  weft_pool* pool_ = nullptr;
+  std::unique_ptr<OwnScheduler> own_;
+};
+
+// But now and then, as others have their turn.
+TEST_P(ByJoinerTest, TheJoinerDoesNotLeave) {
+  in_unit([this] {
+    int left = 0;
+    for (int i = 0; i < 100; ++i) {
+      int ran = 0;
+      left += join_deviates([&ran] { ++ran; }) ? 1 : 0;
+      EXPECT_EQ(ran, 1);
+    }
+    if (is_called()) {
+      EXPECT_LT(left, 50);
+    }
+  });
+}
+
+TEST_P(ByJoinerTest, TheJoinerWaitsMeanwhile) {
+  in_unit([this] {
+    weft_unit* const joiner = weft_unit_self();
+    join_deviates([joiner] {
+      EXPECT_NE(weft_unit_self(), joiner);
+      EXPECT_EQ(weft_unit_state(weft_unit_self()), WEFT_RUNNING);
+      EXPECT_TRUE(eventually([joiner] { return weft_unit_state(joiner) == WEFT_SUSPENDED; }));
+      EXPECT_EQ(weft_unit_join(weft_unit_self()), WEFT_ERR_ARGUMENT);
+    });
+  });
+}
+
+TEST_P(ByJoinerTest, OneThatYieldsGoesItsOwnWay) {
+  in_unit([this] {
+    for (int i = 0; i < 100; ++i) {
+      std::array<int, 8> mine;
+      for (int at = 0; at < 8; ++at) mine[static_cast<std::size_t>(at)] = i + at;
+      int steps = 0;
+      join_deviates([&steps] {
+        ++steps;
+        weft_yield();
+        ++steps;
+        weft_yield();
+        ++steps;
+      });
+      EXPECT_EQ(steps, 3);
+      for (int at = 0; at < 8; ++at) EXPECT_EQ(mine[static_cast<std::size_t>(at)], i + at);
+    }
+  });
+}
+
+TEST_P(ByJoinerTest, OneThatWaitsForTheOneThatTheJoinerHasLeftBehind) {
+  in_unit([this] {
+    for (int i = 0; i < 100; ++i) {
+      Jobs jobs;
+      weft_latch latch;
+      ASSERT_EQ(weft_latch_init(&latch, 1), WEFT_OK);
+      start(jobs, [&latch] { EXPECT_EQ(weft_latch_count_down(&latch, 1), WEFT_OK); });
+      bool waited = false;
+      weft_unit* last = start(jobs, [&] { waited = weft_latch_wait(&latch) == WEFT_OK; });
+      EXPECT_EQ(weft_unit_join(last), WEFT_OK);
+      EXPECT_TRUE(waited);
+      jobs.join();
+      EXPECT_EQ(weft_latch_destroy(&latch), WEFT_OK);
+    }
+  });
+}
+
+TEST_P(ByJoinerTest, OneThatExits) {
+  static int destroyed;
+  destroyed = 0;
+  weft_key key;
+  ASSERT_EQ(weft_key_create([](void*) { ++destroyed; }, &key), WEFT_OK);
+  in_unit([this, key] {
+    for (int i = 0; i < 20; ++i)
+      join_deviates([key, i] {
+        EXPECT_EQ(weft_key_set(key, &destroyed), WEFT_OK);
+        if (i % 2 == 0) weft_unit_exit();
+      });
+    EXPECT_EQ(destroyed, 20) << "before each join has come back";
+  });
+  EXPECT_EQ(weft_key_delete(key), WEFT_OK);
+}
+
+TEST_P(ByJoinerTest, SeveralJoinTheSameOne) {
+  in_unit([this] {
+    for (int i = 0; i < 50; ++i) {
+      Jobs jobs;
+      std::atomic<int> joined{0};
+      weft_unit* awaited = start(jobs, [i] {
+        if (i % 2 == 0) weft_yield();
+      });
+      for (int other = 0; other < 3; ++other)
+        start(jobs, [awaited, &joined] {
+          EXPECT_EQ(weft_unit_join(awaited), WEFT_OK);
+          ++joined;
+        });
+      jobs.join();
+      EXPECT_EQ(joined, 3);
+    }
+  });
+}
+
+TEST_P(ByJoinerTest, OthersJoinItWhileItRuns) {
+  in_unit([this] {
+    for (int i = 0; i < 50; ++i) {
+      Jobs jobs;
+      Jobs others;  // only that one starts them
+      std::atomic<int> joined{0};
+      weft_unit* awaited = start(jobs, [&] {
+        weft_unit* self = weft_unit_self();
+        for (int other = 0; other < 3; ++other)
+          start(others, [self, &joined] {
+            EXPECT_EQ(weft_unit_join(self), WEFT_OK);
+            ++joined;
+          });
+        if (i % 2 == 0) weft_yield();
+      });
+      EXPECT_EQ(weft_unit_join(awaited), WEFT_OK);
+      others.join();
+      EXPECT_EQ(joined, 3);
+    }
+  });
+}
+
+TEST_P(ByJoinerTest, AChainOfJoinersWhoseLastOneLeaves) {
+  constexpr int depth = 50;
+  const std::function<int(int)> descend = [&](int level) {
+    if (level == 0) {
+      weft_yield();
+      return 0;
+    }
+    int below = -1;
+    Jobs jobs;
+    EXPECT_EQ(weft_unit_join(start(jobs, [&] { below = descend(level - 1); })), WEFT_OK);
+    return below + 1;
+  };
+  in_unit([&] {
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(descend(depth), depth);
+  });
+}
+
+TEST_P(ByJoinerTest, OneThatThrowsInside) {
+  in_unit([this] {
+    for (int i = 0; i < 20; ++i) {
+      bool caught = false;
+      join_deviates([&caught, i] {
+        try {
+          if (i % 2 == 0) weft_yield();
+          throw std::runtime_error("inside");
+        } catch (const std::exception&) {
+          caught = true;
+        }
+      });
+      EXPECT_TRUE(caught);
+    }
+  });
+}
+
+// As a unit that the scheduler starts: it rounds as that does, and the joiner as before.
+TEST_P(ByJoinerTest, EachRoundsInItsOwnWay) {
+  in_unit([this] {
+    for (const bool yields : {false, true}) {
+      ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+      int seen = -1;
+      join_deviates([&seen, yields] {
+        seen = std::fegetround();
+        std::fesetround(FE_DOWNWARD);
+        if (yields) weft_yield();
+        EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
+      });
+      EXPECT_EQ(seen, FE_TONEAREST);
+      EXPECT_EQ(std::fegetround(), FE_UPWARD);
+      ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+      join_deviates([yields] {
+        std::fesetround(FE_DOWNWARD);
+        if (yields) weft_yield();
+      });
+      EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    }
+  });
+}
+
+#if defined(__x86_64__)
+// Which only mxcsr says.
+TEST_P(ByJoinerTest, AJoinerThatFlushesToZero) {
+  constexpr unsigned flush = 0x8000;
+  in_unit([this] {
+    for (const bool yields : {false, true}) {
+      const unsigned before = _mm_getcsr();
+      _mm_setcsr(before | flush);
+      unsigned seen = 0;
+      join_deviates([&seen, yields] {
+        seen = _mm_getcsr();
+        if (yields) weft_yield();
+      });
+      EXPECT_EQ(seen & flush, 0U);
+      EXPECT_NE(_mm_getcsr() & flush, 0U);
+      _mm_setcsr(before);
+    }
+  });
+}
+#endif
+
+// Who joins so goes through no scheduler, and what was there before has its turn all the same.
+TEST_P(ByJoinerTest, OthersHaveTheirTurn) {
+  if (GetParam().place == Place::lifo) GTEST_SKIP() << "last in first out";
+  in_unit([this] {
+    Jobs jobs;
+    std::atomic<bool> had_turn{false};
+    start(jobs, [&had_turn] { had_turn = true; });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!had_turn && std::chrono::steady_clock::now() < end) join_deviates([] {});
+    EXPECT_TRUE(had_turn);
+  });
+}
+
+class RandomTree {
+ public:
+  RandomTree(const weft_unit_attr& attr, unsigned seed) : attr_(attr), seed_(seed) {}
+
+  /// The number of nodes; each is a unit that may yield before, between and after, and may end by weft_unit_exit().
+  long run(unsigned depth, unsigned number) {
+    std::minstd_rand random(seed_ * 2654435761U + number);
+    long nodes = 1;
+    if (depth == 0) return nodes;
+    Jobs jobs;
+    std::vector<long> below(random() % 4, 0);
+    std::vector<weft_unit*> units;
+    for (std::size_t i = 0; i < below.size(); ++i) {
+      const unsigned next = number * 4 + static_cast<unsigned>(i) + 1;
+      units.push_back(jobs.start(attr_, [this, depth, next, &mine = below[i]] {
+        const bool exits = next % 7 == 0;
+        mine = run(depth - 1, next);
+        if (next % 5 == 0) weft_yield();
+        if (exits) weft_unit_exit();
+      }));
+      if (random() % 8 == 0) weft_yield();
+    }
+    if (random() % 2 == 0) std::reverse(units.begin(), units.end());
+    if (random() % 4 == 0) std::shuffle(units.begin(), units.end(), random);
+    for (weft_unit* unit : units) EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+    for (long more : below) nodes += more;
+    return nodes;
+  }
+
+ private:
+  const weft_unit_attr attr_;
+  const unsigned seed_;
+};
+
+// Each tree is the same whoever runs it: what it has in one unit after the other is what all others have.
+TEST_P(ByJoinerTest, TreesThatYieldAndExitHereAndThere) {
+  in_unit([this] {
+    for (unsigned seed = 0; seed < scaled(40); ++seed) {
+      const long nodes = RandomTree(attr(), seed).run(8, 0);
+      EXPECT_GE(nodes, 1);
+      EXPECT_EQ(RandomTree(with(WEFT_FULL_L, pool_), seed).run(8, 0), nodes);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, ByJoinerTest,
+                         ::testing::Values(Kind{Place::own, WEFT_AUTO}, Kind{Place::own, WEFT_ROC},
+                                           Kind{Place::own, WEFT_ROC_L}, Kind{Place::own, WEFT_FULL},
+                                           Kind{Place::fifo, WEFT_AUTO}, Kind{Place::fifo, WEFT_ROC},
+                                           Kind{Place::fifo, WEFT_ROC_L}, Kind{Place::lifo, WEFT_AUTO},
+                                           Kind{Place::lifo, WEFT_ROC}, Kind{Place::lifo, WEFT_ROC_L}),
+                         kind_name);
+
+}  // namespace
+}  // namespace weft::test
