@@ -202,6 +202,17 @@ class Deque {
     return array_.load(std::memory_order_relaxed)->slot(bottom).load(std::memory_order_relaxed);
   }
 
+  /// Owner only: whether one of those `most` that pop() would try next is this one.
+  bool is_among_newest(const T* element, std::int64_t most) const {
+    const std::int64_t top = top_.load(std::memory_order_relaxed);
+    std::int64_t at = bottom_.load(std::memory_order_relaxed) - 1;
+    const std::int64_t last = at - most < top - 1 ? top - 1 : at - most;
+    Array* array = array_.load(std::memory_order_relaxed);
+    for (; at > last; --at)
+      if (array->slot(at).load(std::memory_order_relaxed) == element) return true;
+    return false;
+  }
+
   /// Takes out what peek() has given, for an owner whose deque nobody else touches meanwhile.
   void drop_alone() { bottom_.store(bottom_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
 

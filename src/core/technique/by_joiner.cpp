@@ -1,6 +1,6 @@
-// A unit that is run by the one that joins it: where what the joiner waits for is what its worker would go on with, the
-// joiner calls it, as the scheduler would (RoC-L, RoC), and goes on when it returns. So to create a unit and to join it
-// is to call it, on a stack of its own, and recursion that forks and joins goes through no scheduler.
+// A unit that is run by the one that joins it: where what the joiner waits for is what its worker would go on with, or
+// nearly, the joiner calls it, as the scheduler would (RoC-L, RoC), and goes on when it returns. So to create a unit
+// and to join it is to call it, on a stack of its own, and recursion that forks and joins goes through no scheduler.
 //
 // While it runs, the joiner is what one is that has suspended: its context is saved, and whoever resumes it continues
 // it. Only who waits for what is written down elsewhere, in the descriptor of the stack (Stack::joiner), until the unit
@@ -13,8 +13,7 @@
 // it in hand then waits for the end of the unit, which comes off its stack first.
 //
 // Only the unit itself is run so, nothing that comes before it, so that a joiner is never kept from going on by another
-// unit than the one it waits for. In a list that is first in first out, where others stand behind the unit, a joiner
-// suspends instead: they would come next anyway, and run in one row (in_a_row.cpp).
+// unit than the one it waits for.
 //
 // What the scheduler would ask between two units is asked here (is_free_for_units).
 #include "arch/context.h"
@@ -49,32 +48,31 @@ bool returns(const Unit& unit) {
          unit.technique == Technique::roc;
 }
 
-// Whether it is what comes next where the worker alone takes from, and the joiner after it.
-template <Order order>
-bool is_next_of(const Ring<order>& ring, const Unit& awaited) {
-  Unit* next = nullptr;
-  return ring.peek(next) && next == &awaited;
-}
-[[gnu::noinline]] bool is_next_of_own_scheduler(const Scheduler& own, const Unit& awaited) {
+// Units that may stand before it, or between it and the joiner: a joiner suspends once for all that it joins, and the
+// others run in one row meanwhile, which costs less where they are more than these.
+constexpr unsigned most_others = 3;
+
+// Whether it is what comes soon where the worker alone takes from, and the joiner not much later.
+[[gnu::noinline]] bool is_soon_in_own_list(const Scheduler& own, const Unit& awaited) {
   const Pool* list = own.private_list();
   if (list == nullptr || list != awaited.pool.load(std::memory_order_relaxed)) return false;
-  if (const Ring<Order::lifo>* lifo = list->lifo_ring(); lifo != nullptr) return is_next_of(*lifo, awaited);
-  return list->size() == 1 && is_next_of(*list->fifo_ring(), awaited);
+  if (list->lifo_ring() != nullptr) return list->lifo_ring()->is_among_next(&awaited, 1 + most_others);
+  return list->size() <= 1 + most_others && list->fifo_ring()->is_among_next(&awaited, 1);
 }
-inline bool is_next(const Worker& worker, const Unit& awaited) {
-  if (const Scheduler* own = worker.scheduler(); own != nullptr) return is_next_of_own_scheduler(*own, awaited);
-  return awaited.pool.load(std::memory_order_relaxed) == nullptr && worker.deque.peek() == &awaited;
+inline bool is_soon(const Worker& worker, const Unit& awaited) {
+  if (const Scheduler* own = worker.scheduler(); own != nullptr) return is_soon_in_own_list(*own, awaited);
+  return awaited.pool.load(std::memory_order_relaxed) == nullptr &&
+         worker.deque.is_among_newest(&awaited, 1 + most_others);
 }
 
-// Takes it out, of which is_next() is true. False: a thief was faster.
+// Takes it out, of which is_soon() is true. False: others may be at it, or a thief was faster.
 bool take(Worker& worker, const Unit& awaited) {
-  const Scheduler* own = worker.scheduler();
-  if (own == nullptr) return take_newest(worker) == &awaited;
-  if (Ring<Order::lifo>* lifo = own->private_list()->lifo_ring(); lifo != nullptr)
-    lifo->drop();
-  else
-    own->private_list()->fifo_ring()->drop();
-  return true;
+  if (const Scheduler* own = worker.scheduler(); own != nullptr) return own->private_list()->remove(&awaited);
+  if (worker.deque.peek() == &awaited) return take_newest(worker) == &awaited;
+  if (!worker.privacy.enter()) return false;
+  const bool taken = worker.deque.remove_alone(&awaited);
+  worker.privacy.leave();
+  return taken;
 }
 
 // Whether nothing but units has a claim to the worker, and none of them has waited for too long. (In a private list the
@@ -166,7 +164,7 @@ inline void call(Unit& joiner, const Unit& unit, Stack& stack, weft_fp_control w
 bool run_by_joiner(Worker& worker, Unit& awaited) {
   Unit* joiner = worker.current;
   if (joiner == nullptr || !may_call(*joiner) || !may_be_called(worker, awaited) || !returns(awaited) ||
-      !is_next(worker, awaited) || !is_free_for_units(worker))
+      !is_soon(worker, awaited) || !is_free_for_units(worker))
     return false;
   return try_to_call(worker, *joiner, awaited);
 }
