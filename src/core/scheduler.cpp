@@ -272,7 +272,7 @@ Unit* next_in_batch(Worker& worker, Technique technique) {
 namespace {
 
 [[gnu::always_inline]] inline bool may_pass(const Worker& worker, const Unit& leaving) {
-  return frame_can_wait(worker, leaving) && runs_on_any_identity(leaving);
+  return frame_can_wait(worker) && runs_on_any_identity(leaving);
 }
 
 // Its technique is settled then.
@@ -376,7 +376,8 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
                               worker.attended.load(std::memory_order_relaxed) == nullptr &&
                               worker.lends_within.load(std::memory_order_relaxed) == nullptr;
   const bool somebody_sleeps = runtime.sleepers.load(std::memory_order_relaxed) > 0;
-  if (has_own_place || !takes_from_all || somebody_sleeps || !frame_can_wait(worker, leaving)) return nullptr;
+  if (has_own_place || !takes_from_all || somebody_sleeps || !frame_can_wait(worker) || worker.until_done == &leaving)
+    return nullptr;
   if (count_direct_switch(worker)) return nullptr;
   Unit* next = take_newest(worker);
   if (next == nullptr) return nullptr;

@@ -340,6 +340,76 @@ TEST_P(ByJoinerTest, TreesThatYieldAndExitHereAndThere) {
   });
 }
 
+// Called on the stack of the joiner.
+class StacklessByJoinerTest : public ApiTest {
+ protected:
+  static weft_unit_attr stackless() { return with(WEFT_STACKLESS); }
+  void in_unit(std::size_t stack_size, std::function<void()> body) {
+    weft_unit_attr attr = never_preempted(with(WEFT_FULL));
+    attr.stack_size = stack_size;
+    Jobs jobs;
+    jobs.start(attr, std::move(body));
+  }
+};
+
+TEST_F(StacklessByJoinerTest, ItCannotWaitThereEither) {
+  in_unit(1U << 20U, [] {
+    weft_unit* const joiner = weft_unit_self();
+    for (int i = 0; i < 100; ++i) {
+      Jobs jobs;
+      int ran = 0;
+      weft_unit* unit = jobs.start(stackless(), [&ran, joiner] {
+        ++ran;
+        EXPECT_NE(weft_unit_self(), joiner);
+        EXPECT_EQ(weft_yield(), WEFT_ERR_STACKLESS);
+        EXPECT_EQ(weft_unit_join(joiner), WEFT_ERR_STACKLESS);
+      });
+      EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+      EXPECT_EQ(ran, 1);
+      EXPECT_EQ(weft_unit_self(), joiner);
+      EXPECT_EQ(weft_yield(), WEFT_OK);
+    }
+  });
+}
+
+TEST_F(StacklessByJoinerTest, ItMakesUnitsThatWait) {
+  in_unit(1U << 20U, [] {
+    for (const weft_technique technique : {WEFT_ROC_L, WEFT_C_ROC, WEFT_C_FULL_E})
+      for (int i = 0; i < 50; ++i) {
+        Jobs jobs;
+        Jobs inner;  // only that one starts them
+        int steps = 0;
+        weft_unit* unit = jobs.start(stackless(), [&] {
+          inner.start(technique, [&steps] {
+            ++steps;
+            weft_yield();
+            ++steps;
+          });
+        });
+        EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+        inner.join();
+        EXPECT_EQ(steps, 2);
+      }
+  });
+}
+
+// As much as a scheduler has must be there, whatever the joiner's own stack is.
+TEST_F(StacklessByJoinerTest, ItHasRoom) {
+  static std::atomic<long> sum;
+  sum = 0;
+  for (const std::size_t stack_size : {std::size_t{32} << 10U, std::size_t{1} << 20U})
+    in_unit(stack_size, [] {
+      Jobs jobs;
+      weft_unit* unit = jobs.start(stackless(), [] {
+        std::array<volatile char, 100 * 1024> room;
+        for (std::size_t at = 0; at < room.size(); at += 512) room[at] = 1;
+        for (std::size_t at = 0; at < room.size(); at += 512) sum += room[at];
+      });
+      EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+    });
+  EXPECT_EQ(sum, 2 * 200);
+}
+
 INSTANTIATE_TEST_SUITE_P(, ByJoinerTest,
                          ::testing::Values(Kind{Place::own, WEFT_AUTO}, Kind{Place::own, WEFT_ROC},
                                            Kind{Place::own, WEFT_ROC_L}, Kind{Place::own, WEFT_FULL},

@@ -21,6 +21,7 @@
 #include "core/find.h"
 #include "core/idle.h"
 #include "core/own_scheduler.h"
+#include "core/segment.h"
 #include "core/technique/entry.h"
 
 namespace weft::core {
@@ -43,9 +44,9 @@ bool may_be_called(const Worker& worker, const Unit& unit) {
          start.birth == worker.index;
 }
 
-bool returns(const Unit& unit) {
-  return unit.technique == Technique::automatic || unit.technique == Technique::roc_l ||
-         unit.technique == Technique::roc;
+bool returns(Technique technique) {
+  return technique == Technique::automatic || technique == Technique::roc_l || technique == Technique::roc ||
+         technique == Technique::stackless;
 }
 
 // Units that may stand before it, or between it and the joiner: a joiner suspends once for all that it joins, and the
@@ -139,10 +140,25 @@ inline void call(Unit& joiner, const Unit& unit, Stack& stack, weft_fp_control w
   worker.current = &joiner;
 }
 
-// By a joiner that may. False: something has come between.
+// A stackless one: on the stack of the joiner, which cannot be left meanwhile, if that has as much room as a
+// scheduler's.
+[[gnu::noinline]] bool try_to_call_stackless(Worker& worker, Unit& joiner, Unit& awaited) {
+  if (stack_left() < scheduler_stack_bytes || !take(worker, awaited)) return false;
+  joiner.state.store(UnitState::suspended, std::memory_order_relaxed);
+  begin(worker, awaited);
+  call_unit(awaited);
+  joiner.state.store(UnitState::running, std::memory_order_relaxed);
+  end_undeviated(worker, awaited);
+  worker.current = &joiner;
+  return true;
+}
+
+// By a joiner that may. False: something has come between, or it would run otherwise than on a scheduler.
 [[gnu::noinline]] bool try_to_call(Worker& worker, Unit& joiner, Unit& awaited) {
   const weft_fp_control words = weft_context_fp_control();
   if (!have_same_modes(words, worker.fp_control)) return false;
+  if (awaited.technique == Technique::stackless) [[unlikely]]
+    return try_to_call_stackless(worker, joiner, awaited);
   Stack* stack = awaited.stack != nullptr ? awaited.stack : take_stack_if_there_is(worker, awaited.stack_class);
   if (stack == nullptr) return false;
   if (!take(worker, awaited)) [[unlikely]] {
@@ -163,7 +179,7 @@ inline void call(Unit& joiner, const Unit& unit, Stack& stack, weft_fp_control w
 // Every call is the last thing in it, so that who may not pays little for the question.
 bool run_by_joiner(Worker& worker, Unit& awaited) {
   Unit* joiner = worker.current;
-  if (joiner == nullptr || !may_call(*joiner) || !may_be_called(worker, awaited) || !returns(awaited) ||
+  if (joiner == nullptr || !may_call(*joiner) || !may_be_called(worker, awaited) || !returns(awaited.technique) ||
       !is_soon(worker, awaited) || !is_free_for_units(worker))
     return false;
   return try_to_call(worker, *joiner, awaited);

@@ -145,7 +145,8 @@ template <class Source>
 // ---------------------------------------------------------------- RoC-L, and stackless ones among them
 
 [[gnu::noinline]] void end_changed_roc_l(Worker& worker, Unit& unit) {
-  if constexpr (!sanitizer::active) end_call_on(*unit.stack, unit, worker.fp_control);  // else roc_entry() has done that
+  if constexpr (!sanitizer::active)
+    end_call_on(*unit.stack, unit, worker.fp_control);  // else roc_entry() has done that
   keep_warm(worker, unit.stack);
   end_undeviated_keeping_stack(worker, unit);
 }

@@ -19,11 +19,10 @@ namespace weft::core {
   return worker.direct_switches == 0;
 }
 
-/// Whether the frame under the unit can do without the worker for now.
-[[gnu::always_inline]] inline bool frame_can_wait(const Worker& worker, const Unit& leaving) {
-  if (worker.handed_on != nullptr || !worker.claims.none() || root_is_ready(worker.until_ready)) return false;
-  const Unit* awaited = worker.until_done;
-  return awaited == nullptr || (awaited != &leaving && !is_done(*awaited));
+/// Whether the frame under the unit that runs can do without the worker for now. Not if the unit ends, and is what that
+/// waits for.
+[[gnu::always_inline]] inline bool frame_can_wait(const Worker& worker) {
+  return worker.handed_on == nullptr && worker.claims.none() && !is_over(worker);
 }
 
 /// Whether a unit that has not departed may be passed to, but for its technique.

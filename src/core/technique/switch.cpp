@@ -229,7 +229,7 @@ int yield_unit(Worker& worker, Unit& unit) {
   Unit* next = nullptr;
   // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
   if (list == nullptr || unit.pool.load(std::memory_order_acquire) != &Pool::of(*list) || !list->peek(next) ||
-      !frame_can_wait(worker, unit))
+      !frame_can_wait(worker))
     return leave_unit(worker, unit, Event::yielded);
   if (!next->departed) return take_turns_with_new(worker, unit, *list, *next);
   if (!unit.departed || !runs_on_any_identity(*next)) return leave_unit(worker, unit, Event::yielded);
@@ -294,7 +294,7 @@ extern "C" WeftSuccessor weft_unit_ends() {
   Worker& worker = *this_worker();
   Unit& unit = *worker.current;
   if (worker.warm == unit.stack) worker.warm = nullptr;  // it exits, and settle() gives the stack back
-  Unit* next = next_to_switch_to(worker, unit);
+  Unit* next = worker.until_done != &unit ? next_to_switch_to(worker, unit) : nullptr;
   if (next == nullptr) return succeed_by_scheduler(worker);
   if (!next->departed && next->stack == nullptr) bind_after_another(worker, *next);
   return succeed(worker, unit, *next);
@@ -348,7 +348,8 @@ extern "C" WeftSuccessor weft_unit_returned() {
   const Scheduler* own = worker.scheduler();
   Ring<Order::fifo>* list = own != nullptr ? own->private_fifo() : nullptr;
   Unit* next = nullptr;
-  if (list == nullptr || !list->peek(next) || !frame_can_wait(worker, unit) || !runs_on_any_identity(unit))
+  if (list == nullptr || !list->peek(next) || !frame_can_wait(worker) || worker.until_done == &unit ||
+      !runs_on_any_identity(unit))
     return weft_unit_ends();
   const bool suits = next->departed ? runs_on_any_identity(*next)
                                     : may_begin_directly(*next) && starts_by_switch_quickly(worker, *next);

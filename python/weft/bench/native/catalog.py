@@ -104,6 +104,7 @@ class Pattern:
 # --- techniques -----------------------------------------------------------------------------------------------------
 
 DEVIATIONS = (0, 10, 25, 50, 75, 100)
+FEW = (1, 2, 4)
 COUNTS = (16, 64, 256, 1024, 4096, 16384, 65536)
 
 PARENT_FIRST = {
@@ -138,6 +139,7 @@ def _sections() -> tuple[Section, ...]:
         Section("over D (%), N = 4096", tuple(fork_join_case(4096, d) for d in DEVIATIONS)),
         Section("over N, D = 0", over_n(0)),
         Section("over N, D = 100 %", over_n(100)),
+        Section("few, D = 0", tuple(fork_join_case(n, 0) for n in FEW)),
     )
 
 
