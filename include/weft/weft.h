@@ -80,7 +80,7 @@ WEFT_API const char* weft_version(void);
 /* How a unit is started and finished: [D] Tables 3.1-3.2. */
 typedef enum weft_technique {
   WEFT_AUTO = 0,  /* chosen per entry function, from what its units have done */
-  WEFT_STACKLESS, /* a call on the scheduler's stack; may not wait */
+  WEFT_STACKLESS, /* a call on the scheduler's stack (or its joiner's, if as large); may not wait */
   WEFT_FULL,      /* [D] 3.3.1: stack at creation, two full switches */
   WEFT_FULL_L,    /* [D] 3.3.3: the same, stack bound at start */
   WEFT_ROC,       /* [D] 3.4.1: stack at creation, returns unless it has deviated */
@@ -148,7 +148,8 @@ WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* con
 
 /* Waits until the unit is done, which stays valid: free or revive it. Any caller but the unit itself
  * (ARGUMENT), and but a stackless unit (STACKLESS). Any number may join the same one. A unit in a PRIV pool is
- * joined on the worker that created it (ACCESS). */
+ * joined on the worker that created it (ACCESS). One that has not begun and would run here next may be called by the
+ * caller, which is WEFT_SUSPENDED meanwhile as if it had left. */
 WEFT_API int weft_unit_join(weft_unit* unit);
 /* One after the other, but that the caller may wait for the last one first; the first error ends it: those before are
  * done. ARGUMENT: one is NULL. */

@@ -89,10 +89,11 @@ def _line_panel(
 def _write_lines(
     pyplot: Any, path: Path, pattern: Pattern, cases: Sequence[Case], results: Results, caption: str
 ) -> None:
-    columns = len(pattern.sections)
+    sections = [section for section in pattern.sections if set(section.cases) & set(cases)]
+    columns = len(sections)
     figure, grid = pyplot.subplots(len(ROWS), columns, figsize=(4.6 * columns, 3.4 * len(ROWS) + 0.4), squeeze=False)
     for row, (title, peers, ours) in zip(grid, ROWS, strict=True):
-        for axes, section in zip(row, pattern.sections, strict=True):
+        for axes, section in zip(row, sections, strict=True):
             _line_panel(axes, pattern, section, cases, (*peers, *ours), results)
             _tidy(axes, f"{title}, {section.title}")
         row[0].set_ylabel("ns per unit", fontsize=8)

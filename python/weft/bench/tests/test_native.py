@@ -185,6 +185,19 @@ def test_the_plots_are_pngs(tmp_path: Path):
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
 
 
+def test_sections_without_a_quick_case_are_left_out_of_the_quick_plot(tmp_path: Path, programs: Path):
+    techniques = catalog.find("techniques")
+    assert techniques is not None
+    (programs / "p-weft").rename(programs / "techniques-weft")
+    cases = [case for case in techniques.cases if case.quick]
+    plans = campaign.Plan([(techniques, cases)], 1)
+    results = Results()
+    campaign.run_plan(plans, results, lambda _: None)
+    assert any(not set(section.cases) & set(cases) for section in techniques.sections)
+    plot.write_plots(tmp_path / "quick.png", plans.patterns, results, "caption")
+    assert (tmp_path / "quick.png").read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.usefixtures("programs")
 def test_the_command_prints_the_table_and_keeps_the_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(command, "PATTERNS", (pattern(FAST, SLOW, ABSENT),))
