@@ -150,8 +150,8 @@ inline void discard_unit(Worker& worker, Unit& unit) {
 /// Waits until the unit is done. Not for a unit that may not wait.
 void wait_for_end(Unit& unit);
 
-/// The unit was called by the one that joins it (technique/by_joiner.cpp), and will not return there: that one waits for
-/// it like others from now on.
+/// The unit was called by the one that joins it (technique/by_joiner.cpp), and will not return there: that one waits
+/// for it like others from now on.
 void join_as_others(const Worker& worker, Unit& unit);
 
 /// The same, until the deadline at most. False: that has passed.

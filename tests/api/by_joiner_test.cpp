@@ -401,7 +401,7 @@ TEST_F(StacklessByJoinerTest, ItHasRoom) {
     in_unit(stack_size, [] {
       Jobs jobs;
       weft_unit* unit = jobs.start(stackless(), [] {
-        std::array<volatile char, 100 * 1024> room;
+        std::array<volatile char, 102400> room;
         for (std::size_t at = 0; at < room.size(); at += 512) room[at] = 1;
         for (std::size_t at = 0; at < room.size(); at += 512) sum += room[at];
       });
