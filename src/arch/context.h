@@ -33,11 +33,8 @@ int weft_context_leave(void** save, void* to, std::intptr_t value);
 using weft_fp_control = std::uint64_t;
 weft_fp_control weft_context_fp_control();
 
-/// Whether they ask for the same: mxcsr also says, in its lowest bits, which exceptions have been.
-inline bool have_same_modes(weft_fp_control one, weft_fp_control other) {
-  constexpr weft_fp_control exceptions = 0x3f;
-  return ((one ^ other) & ~exceptions) == 0;
-}
+/// Makes them what they were.
+void weft_context_set_fp_control(weft_fp_control words);
 
 /// weft_context_switch() for a caller that knows the control words.
 std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, weft_fp_control known);
@@ -129,6 +126,12 @@ WeftSuccessor weft_unit_returned();
 }
 
 namespace weft::arch {
+
+/// Whether they ask for the same: mxcsr also says, in its lowest bits, which exceptions have been.
+inline bool have_same_modes(weft_fp_control one, weft_fp_control other) {
+  constexpr weft_fp_control exceptions = 0x3f;
+  return ((one ^ other) & ~exceptions) == 0;
+}
 
 /// Bytes below `top` in which start_roc and start_ss keep the return address of the function it called.
 inline constexpr std::intptr_t return_slot_offset = -24;

@@ -87,12 +87,15 @@ Unit* with_bit(Unit* chain, std::uintptr_t bit) {
   return reinterpret_cast<Unit*>(reinterpret_cast<std::uintptr_t>(chain) | bit);
 }
 
-// By whoever has come for a visit. An end that has begun before, and has seen nobody, is about to write the word
-// without another look (end_free_standing); one that has not takes it from here by exchange.
+// By whoever has come for a visit. An end that has begun before is about to write the word, without another look if it
+// has seen nobody, or only the joiner that has called the unit (end_free_standing, technique/by_joiner.cpp). One that
+// has not begun takes it from here by exchange; and where somebody is parked, it needs the lock that the caller may
+// have.
 void let_end(const Unit& unit) {
   wait_while([&unit] {
-    return unit.state.load(std::memory_order_acquire) == UnitState::done &&
-           unit.waiters.load(std::memory_order_acquire) == nullptr;
+    if (unit.state.load(std::memory_order_acquire) != UnitState::done) return false;
+    const Unit* word = unit.waiters.load(std::memory_order_acquire);
+    return word != &done_mark && word != &detached_mark && parked_bit_of(word) == 0;
   });
 }
 
@@ -107,13 +110,16 @@ bool change_waiters(Unit& unit, Next next) {
   return true;
 }
 
-// Puts the caller among those that wait for the unit. False: it is done.
+}  // namespace
+
 bool add_waiter(Unit& unit, Unit& self) {
   return change_waiters(unit, [&self](Unit* word) {
     self.next = chain_in(word);
     return with_bit(&self, parked_bit_of(word));
   });
 }
+
+namespace {
 
 // Under the lock of its queue. False: it is done.
 bool note_parked(const void* argument) {
@@ -144,13 +150,6 @@ void wait_for_end(Unit& unit) {
     }
   }
   suspend();
-}
-
-void join_as_others(const Worker& worker, Unit& unit) {
-  Unit& joiner = *unit.stack->joiner;
-  unit.stack->joiner = nullptr;
-  const Privacy::Visit visit(foreign_privacy(worker, unit));
-  add_waiter(unit, joiner);  // it is not done
 }
 
 bool wait_for_end_until(Unit& unit, std::uint64_t deadline) {
@@ -211,7 +210,6 @@ void renew(Unit& unit, void (*entry)(void*), void* argument) {
 
 void exit_unit(Unit& unit) {
   if (details(unit).face != nullptr) end_extras(unit);
-  if (unit.stack->joiner != nullptr) join_as_others(*this_worker(), unit);
   sanitizer::abandon_frames(*unit.stack, this_worker()->left_fiber);
   weft_unit_finish();
 }

@@ -147,12 +147,12 @@ inline void discard_unit(Worker& worker, Unit& unit) {
   free_unit(worker, unit);
 }
 
+/// Puts `self`, the caller, among those that wait for the unit: within a visit, where another worker has created it
+/// (core/privacy.h). False: it is done.
+bool add_waiter(Unit& unit, Unit& self);
+
 /// Waits until the unit is done. Not for a unit that may not wait.
 void wait_for_end(Unit& unit);
-
-/// The unit was called by the one that joins it (technique/by_joiner.cpp), and will not return there: that one waits
-/// for it like others from now on.
-void join_as_others(const Worker& worker, Unit& unit);
 
 /// The same, until the deadline at most. False: that has passed.
 [[nodiscard]] bool wait_for_end_until(Unit& unit, std::uint64_t deadline);

@@ -20,14 +20,12 @@
 namespace weft::core {
 
 class Mutex;
-struct Unit;
 
 struct Stack {
   os::StackMemory memory;
   void* fiber = nullptr;        // what a sanitizer knows it by
   void* frames = nullptr;       // where the frames of the unit on it begin, as start_roc was told
   Stack* segment = nullptr;     // where they go on, inside call_on_segment()
-  Unit* joiner = nullptr;       // who has called the unit on it, to wait for its end (technique/by_joiner.cpp)
   Mutex* relocks = nullptr;     // what the unit locks as soon as it goes on (sync/condition.h)
   std::uint8_t size_class = 0;  // it has 2^size_class bytes, and some more
   bool abandoned = false;       // SC: the scheduler that runs on it has been left by its unit (technique/sc.cpp)

@@ -162,6 +162,79 @@ TEST_P(ByJoinerTest, OneThatExits) {
   EXPECT_EQ(weft_key_delete(key), WEFT_OK);
 }
 
+// The destructors of its values belong to the unit, and may do what it may.
+TEST_P(ByJoinerTest, OneWhoseValuesWaitWhenTheyAreDestroyed) {
+  static int destroyed;
+  destroyed = 0;
+  weft_key key;
+  ASSERT_EQ(weft_key_create(
+                [](void*) {
+                  EXPECT_EQ(weft_yield(), WEFT_OK);
+                  ++destroyed;
+                },
+                &key),
+            WEFT_OK);
+  in_unit([this, key] {
+    for (int i = 0; i < 20; ++i) {
+      std::array<int, 8> mine;
+      mine.fill(i);
+      join_deviates([key] { EXPECT_EQ(weft_key_set(key, &destroyed), WEFT_OK); });
+      for (const int one : mine) EXPECT_EQ(one, i);
+      EXPECT_EQ(destroyed, i + 1);
+    }
+  });
+  EXPECT_EQ(weft_key_delete(key), WEFT_OK);
+}
+
+TEST_P(ByJoinerTest, OneThatIsJoinedCannotBeDetached) {
+  in_unit([this] {
+    for (int i = 0; i < 20; ++i) {
+      weft_unit* const joiner = weft_unit_self();
+      join_deviates([joiner, i] {
+        EXPECT_TRUE(eventually([joiner] { return weft_unit_state(joiner) == WEFT_SUSPENDED; }));
+        EXPECT_EQ(weft_unit_detach(weft_unit_self()), WEFT_ERR_STATE);
+        if (i % 2 == 0) weft_yield();
+        EXPECT_EQ(weft_unit_detach(weft_unit_self()), WEFT_ERR_STATE);
+      });
+    }
+  });
+}
+
+// The older of several is called too, and those after it, one by one.
+TEST_P(ByJoinerTest, FewThatAreJoinedInTheOrderInWhichTheyWereMade) {
+  in_unit([this] {
+    weft_unit* const self = weft_unit_self();
+    int left = 0;
+    for (int i = 0; i < 100; ++i) {
+      Jobs jobs;
+      std::atomic<int> ran{0};
+      std::array<weft_unit*, 3> units;
+      for (weft_unit*& unit : units) unit = start(jobs, [&ran] { ++ran; });
+      const std::uint64_t before = deviations_of(self);
+      for (weft_unit* unit : units) EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+      left += deviations_of(self) != before ? 1 : 0;
+      EXPECT_EQ(ran, 3);
+    }
+    if (is_called() && GetParam().place != Place::lifo && !thread_sanitizer) {  // which knows no privacy
+      EXPECT_LT(left, 50);
+    }
+  });
+}
+
+// A root that waits for the same one comes first.
+TEST_P(ByJoinerTest, TheRootJoinsItToo) {
+  Jobs jobs;
+  weft_unit* awaited = start(jobs, [] {});
+  std::atomic<bool> root_went_on{false};
+  jobs.start(never_preempted(with(WEFT_FULL, pool_)), [&] {
+    EXPECT_EQ(weft_unit_join(awaited), WEFT_OK);
+    EXPECT_TRUE(eventually([&root_went_on] { return root_went_on.load(); }));
+  });
+  EXPECT_EQ(weft_unit_join(awaited), WEFT_OK);
+  root_went_on = true;
+  jobs.join();
+}
+
 TEST_P(ByJoinerTest, SeveralJoinTheSameOne) {
   in_unit([this] {
     for (int i = 0; i < 50; ++i) {
@@ -277,6 +350,11 @@ TEST_P(ByJoinerTest, AJoinerThatFlushesToZero) {
       EXPECT_EQ(seen & flush, 0U);
       EXPECT_NE(_mm_getcsr() & flush, 0U);
       _mm_setcsr(before);
+      join_deviates([yields] {
+        _mm_setcsr(_mm_getcsr() | flush);
+        if (yields) weft_yield();
+      });
+      EXPECT_EQ(_mm_getcsr() & flush, 0U) << "what a unit has changed is its own";
     }
   });
 }
@@ -292,6 +370,19 @@ TEST_P(ByJoinerTest, OthersHaveTheirTurn) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!had_turn && std::chrono::steady_clock::now() < end) join_deviates([] {});
     EXPECT_TRUE(had_turn);
+  });
+}
+
+// Last in first out: what is newer comes first, whatever is joined.
+TEST_P(ByJoinerTest, NewerOnesComeFirst) {
+  if (GetParam().place != Place::lifo) GTEST_SKIP() << "another order";
+  in_unit([this] {
+    Jobs jobs;
+    weft_unit* older = start(jobs, [] {});
+    bool ran = false;
+    start(jobs, [&ran] { ran = true; });
+    EXPECT_EQ(weft_unit_join(older), WEFT_OK);
+    EXPECT_TRUE(ran);
   });
 }
 
@@ -358,14 +449,20 @@ TEST_F(StacklessByJoinerTest, ItCannotWaitThereEither) {
     for (int i = 0; i < 100; ++i) {
       Jobs jobs;
       int ran = 0;
-      weft_unit* unit = jobs.start(stackless(), [&ran, joiner] {
+      const void* frame = nullptr;
+      weft_unit* unit = jobs.start(stackless(), [&ran, &frame, joiner] {
         ++ran;
+        frame = __builtin_frame_address(0);
         EXPECT_NE(weft_unit_self(), joiner);
         EXPECT_EQ(weft_yield(), WEFT_ERR_STACKLESS);
         EXPECT_EQ(weft_unit_join(joiner), WEFT_ERR_STACKLESS);
       });
       EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
       EXPECT_EQ(ran, 1);
+      const auto distance = static_cast<const char*>(__builtin_frame_address(0)) - static_cast<const char*>(frame);
+      if (weft_worker_count() == 1 && i == 99) {
+        EXPECT_TRUE(distance > 0 && distance < 16384) << "below the joiner's frame";
+      }
       EXPECT_EQ(weft_unit_self(), joiner);
       EXPECT_EQ(weft_yield(), WEFT_OK);
     }

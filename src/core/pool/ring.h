@@ -112,18 +112,6 @@ class Ring {
     return true;
   }
 
-  /// Whether one of the next `most` that pop() would give, as far as they lie in the array, is this one.
-  bool is_among_next(const Unit* unit, std::uint64_t most) const {
-    const std::uint64_t oldest = oldest_.load(std::memory_order_relaxed);
-    const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
-    if (newest - oldest < most) most = newest - oldest;
-    for (std::uint64_t behind = 0; behind < most; ++behind) {
-      const std::uint64_t at = order == Order::fifo ? oldest + behind : newest - 1 - behind;
-      if (slots_[at & mask_] == unit) return true;
-    }
-    return false;
-  }
-
   /// What pop() would give.
   Unit* front() const {
     Unit* unit = nullptr;

@@ -1,19 +1,21 @@
 // A unit that is run by the one that joins it: where what the joiner waits for is what its worker would go on with, or
-// nearly, the joiner calls it, as the scheduler would (RoC-L, RoC), and goes on when it returns. So to create a unit
-// and to join it is to call it, on a stack of its own, and recursion that forks and joins goes through no scheduler.
+// nearly, the joiner calls it, as the scheduler would (RoC-L, RoC, stackless), and goes on when it returns. So to
+// create a unit and to join it is to call it, and recursion that forks and joins goes through no scheduler.
 //
-// While it runs, the joiner is what one is that has suspended: its context is saved, and whoever resumes it continues
-// it. Only who waits for what is written down elsewhere, in the descriptor of the stack (Stack::joiner), until the unit
-// deviates. Then the joiner becomes one of those that wait for it like any other (join_as_others), the unit goes its
-// own way (its return is diverted, as for any unit of RoC), and nobody returns here; the joiner's own way back is
-// changed when it is continued, as that of a creator whose child has been left (child_first.h). So joiners that lie on
-// top of each other need nothing done about them when the topmost unit deviates: each waits for the next one already.
+// While it runs, the joiner is what any joiner is that has suspended: its context is saved, its state says so, and it
+// stands in Unit::waiters. If the unit deviates, nothing is left to do: it goes its own way (its return is diverted, as
+// for any unit of RoC), its end resumes the joiner, wherever that is, and nobody returns here. The joiner's own way
+// back is changed when it is continued, as that of a creator whose child has been left (child_first.h). So are those of
+// the joiners below it, each of which waits for the one above already.
 //
-// Nobody else can resume the joiner: it is in no pool, and in nobody's list of waiters until that moment, and who has
-// it in hand then waits for the end of the unit, which comes off its stack first.
+// If the unit returns, its end is told here, on the joiner's stack. That takes the joiner out of Unit::waiters, by a
+// store where nobody else comes to this worker (core/privacy.h: a visitor that finds the unit `done` waits for the
+// word, let_end() in core/create.cpp). Where others wait as well, the joiner says that it is `suspending` before, that
+// is on its stack yet: so it is not put into a pool with them. That the unit has returned is seen by the joiner's
+// state: who continues a unit makes it `running`.
 //
 // Only the unit itself is run so, nothing that comes before it, so that a joiner is never kept from going on by another
-// unit than the one it waits for.
+// unit than the one it waits for. A root that waits for the same unit goes on first, so then the joiner suspends.
 //
 // What the scheduler would ask between two units is asked here (is_free_for_units).
 #include "arch/context.h"
@@ -49,16 +51,18 @@ bool returns(Technique technique) {
          technique == Technique::stackless;
 }
 
-// Units that may stand before it, or between it and the joiner: a joiner suspends once for all that it joins, and the
-// others run in one row meanwhile, which costs less where they are more than these.
+// Units that may stand before it in the deque, or between it and the joiner in a list that is first in first out: a
+// joiner suspends once for all that it joins, and the others run in one row meanwhile, which costs less where they are
+// more than these. In a deque those before it have their turn by time (is_turn_of_others); in a list that is last in
+// first out they would have none.
 constexpr unsigned most_others = 3;
 
 // Whether it is what comes soon where the worker alone takes from, and the joiner not much later.
 [[gnu::noinline]] bool is_soon_in_own_list(const Scheduler& own, const Unit& awaited) {
   const Pool* list = own.private_list();
-  if (list == nullptr || list != awaited.pool.load(std::memory_order_relaxed)) return false;
-  if (list->lifo_ring() != nullptr) return list->lifo_ring()->is_among_next(&awaited, 1 + most_others);
-  return list->size() <= 1 + most_others && list->fifo_ring()->is_among_next(&awaited, 1);
+  if (list == nullptr || list != awaited.pool.load(std::memory_order_relaxed) || list->front() != &awaited)
+    return false;
+  return list->lifo_ring() != nullptr || list->size() <= 1 + most_others;
 }
 inline bool is_soon(const Worker& worker, const Unit& awaited) {
   if (const Scheduler* own = worker.scheduler(); own != nullptr) return is_soon_in_own_list(*own, awaited);
@@ -66,14 +70,34 @@ inline bool is_soon(const Worker& worker, const Unit& awaited) {
          worker.deque.is_among_newest(&awaited, 1 + most_others);
 }
 
-// Takes it out, of which is_soon() is true. False: others may be at it, or a thief was faster.
-bool take(Worker& worker, const Unit& awaited) {
+// Takes it out, of which is_soon() is true, for a worker that is inside its privacy.
+inline bool take_alone(Worker& worker, const Unit& awaited) {
   if (const Scheduler* own = worker.scheduler(); own != nullptr) return own->private_list()->remove(&awaited);
-  if (worker.deque.peek() == &awaited) return take_newest(worker) == &awaited;
-  if (!worker.privacy.enter()) return false;
-  const bool taken = worker.deque.remove_alone(&awaited);
+  if (worker.deque.peek() != &awaited) return worker.deque.remove_alone(&awaited);
+  worker.deque.drop_alone();
+  return true;
+}
+
+// The same for one that is not, and the joiner waits for it then. A unit in the midst of the deque stays there.
+[[gnu::noinline]] bool take_among_others(Worker& worker, Unit& joiner, Unit& awaited) {
+  const Scheduler* own = worker.scheduler();
+  const bool taken = own != nullptr ? own->private_list()->remove(&awaited)
+                                    : worker.deque.peek() == &awaited && take_newest(worker) == &awaited;
+  return taken && add_waiter(awaited, joiner);
+}
+
+// Takes it out, and makes the joiner one that waits for it. False: others may be at it, or a thief was faster.
+inline bool take(Worker& worker, Unit& joiner, Unit& awaited) {
+  if (!worker.privacy.enter()) [[unlikely]]
+    return take_among_others(worker, joiner, awaited);
+  const bool taken = take_alone(worker, awaited);
+  const bool is_first = taken && awaited.waiters.load(std::memory_order_relaxed) == nullptr;
+  if (is_first) [[likely]] {
+    joiner.next = nullptr;
+    awaited.waiters.store(&joiner, std::memory_order_relaxed);
+  }
   worker.privacy.leave();
-  return taken;
+  return is_first || (taken && add_waiter(awaited, joiner));
 }
 
 // Whether nothing but units has a claim to the worker, and none of them has waited for too long. (In a private list the
@@ -85,29 +109,43 @@ bool is_free_for_units(Worker& worker) {
           worker.lends_within.load(std::memory_order_relaxed) == nullptr && !is_turn_of_others(worker));
 }
 
-#if defined(WEFT_ASAN) || defined(WEFT_TSAN)
+// ---------------------------------------------------------------- the call
+
+// Calls function(argument) on the unit's stack, and returns when that has, or when the joiner has been resumed.
+void call(Unit& joiner, Stack& stack, void (*function)(void*), void* argument, weft_fp_control words) {
+  void* fake = nullptr;
+  sanitizer::leave(&fake, stack.fiber, stack.memory.low, stack.size());
+  const std::intptr_t resumer = weft_context_start_roc(&joiner.context, stack.top(), function, argument, words);
+  note_return(fake, resumer == from_scheduler);
+}
+
+// Nobody has continued the joiner: what it has called has returned.
+bool has_come_back(const Unit& joiner) { return joiner.state.load(std::memory_order_relaxed) == UnitState::suspended; }
+
 // Where sanitizers follow the stacks: the unit's first and last words on its own.
-void entry(void* argument) {
-  auto unit = static_cast<Unit*>(argument);
-  const Stack& home = *unit->stack->joiner->stack;
+struct Called {
+  Unit* unit;
+  const Stack* home;
+};
+[[maybe_unused]] void entry(void* argument) {
+  const auto [unit, home] = *static_cast<Called*>(argument);
   sanitizer::arrive(nullptr, nullptr, nullptr);
   call_unit(*unit);
   // A diverted unit announces its departure in weft_unit_finish().
-  if (!unit->departed) sanitizer::leave(nullptr, home.fiber, home.memory.low, home.size());
+  if (!unit->departed) sanitizer::leave(nullptr, home->fiber, home->memory.low, home->size());
 }
-#endif
 
-// Calls the unit's function on its stack, and returns when it has returned, or when the joiner has been resumed.
-inline void call(Unit& joiner, const Unit& unit, Stack& stack, weft_fp_control words) {
-#if defined(WEFT_ASAN) || defined(WEFT_TSAN)
-  void* fake = nullptr;
-  sanitizer::leave(&fake, stack.fiber, stack.memory.low, stack.size());
-  const std::intptr_t resumer =
-      weft_context_start_roc(&joiner.context, stack.top(), &entry, const_cast<Unit*>(&unit), words);
-  note_return(fake, resumer == from_scheduler);
-#else
-  weft_context_start_roc(&joiner.context, stack.top(), unit.entry, unit.argument, words);
-#endif
+// The unit's function, and what is due after it.
+inline void call_all_of(Unit& joiner, Unit& unit, Stack& stack, weft_fp_control words) {
+  if constexpr (sanitizer::active) {
+    Called called{&unit, joiner.stack};
+    return call(joiner, stack, &entry, &called, words);
+  }
+  call(joiner, stack, unit.entry, unit.argument, words);
+  if (!has_come_back(joiner) || !has_flag(unit, UnitFlag::detailed)) [[likely]]
+    return;
+  call(
+      joiner, stack, [](void* ended) { end_call(*static_cast<Unit*>(ended)); }, &unit, words);
 }
 
 // The joiner goes on when the unit has gone its own way, and has ended; perhaps on another worker.
@@ -119,58 +157,81 @@ inline void call(Unit& joiner, const Unit& unit, Stack& stack, weft_fp_control w
   note_first_deviation(here, joiner);
 }
 
-// Has taken the unit out of its pool, and has a stack for it.
+[[gnu::noinline]] void tell_end_to_others(Worker& worker, Unit& joiner, Unit& unit) {
+  joiner.state.store(UnitState::suspending, std::memory_order_relaxed);
+  end_undeviated(worker, unit);
+  worker.current = &joiner;
+  joiner.state.store(UnitState::running, std::memory_order_relaxed);
+}
+
+// The unit has returned to the joiner, which goes on.
+inline void end_for_joiner(Worker& worker, Unit& joiner, Unit& unit) {
+  if (!ends_plainly(unit)) [[unlikely]]
+    return tell_end_to_others(worker, joiner, unit);
+  worker.current = &joiner;  // before the unit may be gone
+  unit.state.store(UnitState::done, std::memory_order_relaxed);
+  const bool nobody_comes = worker.privacy.is_private_after();
+  if (!nobody_comes || unit.waiters.load(std::memory_order_relaxed) != &joiner || joiner.next != nullptr) [[unlikely]]
+    return tell_end_to_others(worker, joiner, unit);
+  unit.waiters.store(&done_mark, std::memory_order_release);
+  joiner.state.store(UnitState::running, std::memory_order_relaxed);
+}
+
 [[gnu::always_inline]] inline void call_for_joiner(Worker& worker, Unit& joiner, Unit& unit, Stack& stack,
                                                    weft_fp_control words) {
   const bool departed_before = joiner.departed;
+  const bool gives_stack = !binds_early(unit);
   if (worker.warm == joiner.stack) worker.warm = nullptr;  // the joiner may go on elsewhere
-  stack.joiner = &joiner;
-  joiner.departed = true;  // who finds it continues it
+  joiner.departed = true;                                  // who finds it continues it
   joiner.place = static_cast<std::uint16_t>(worker.index);
   joiner.state.store(UnitState::suspended, std::memory_order_relaxed);
   begin(worker, unit, &stack, stack.top());
-  call(joiner, unit, stack, words);
-  if (joiner.state.load(std::memory_order_relaxed) != UnitState::suspended) [[unlikely]]
+  call_all_of(joiner, unit, stack, words);
+  if (!has_come_back(joiner)) [[unlikely]]
     return go_on_after_deviation(joiner, departed_before);
-  if constexpr (!sanitizer::active) end_call_on(stack, unit, words);
-  stack.joiner = nullptr;
+  weft_context_set_fp_control(words);
   joiner.departed = departed_before;
-  joiner.state.store(UnitState::running, std::memory_order_relaxed);
-  end_undeviated(worker, unit);
-  worker.current = &joiner;
+  if (gives_stack) {
+    worker.stacks.give(&stack);
+    unit.stack = nullptr;
+  }
+  end_for_joiner(worker, joiner, unit);
 }
 
 // A stackless one: on the stack of the joiner, which cannot be left meanwhile, if that has as much room as a
 // scheduler's.
-[[gnu::noinline]] bool try_to_call_stackless(Worker& worker, Unit& joiner, Unit& awaited) {
-  if (stack_left() < scheduler_stack_bytes || !take(worker, awaited)) return false;
+[[gnu::noinline]] bool try_to_call_stackless(Worker& worker, Unit& joiner, Unit& awaited, weft_fp_control words) {
+  if (stack_left() < scheduler_stack_bytes || !take(worker, joiner, awaited)) return false;
   joiner.state.store(UnitState::suspended, std::memory_order_relaxed);
   begin(worker, awaited);
   call_unit(awaited);
-  joiner.state.store(UnitState::running, std::memory_order_relaxed);
-  end_undeviated(worker, awaited);
-  worker.current = &joiner;
+  weft_context_set_fp_control(words);
+  end_for_joiner(worker, joiner, awaited);
   return true;
 }
 
 // By a joiner that may. False: something has come between, or it would run otherwise than on a scheduler.
 [[gnu::noinline]] bool try_to_call(Worker& worker, Unit& joiner, Unit& awaited) {
   const weft_fp_control words = weft_context_fp_control();
-  if (!have_same_modes(words, worker.fp_control)) return false;
-  if (awaited.technique == Technique::stackless) [[unlikely]]
-    return try_to_call_stackless(worker, joiner, awaited);
-  Stack* stack = awaited.stack != nullptr ? awaited.stack : take_stack_if_there_is(worker, awaited.stack_class);
-  if (stack == nullptr) return false;
-  if (!take(worker, awaited)) [[unlikely]] {
-    if (awaited.stack == nullptr) worker.stacks.give(stack);
+  if (!arch::have_same_modes(words, worker.fp_control)) return false;
+  const Technique technique = awaited.technique;
+  if (technique == Technique::stackless) [[unlikely]]
+    return try_to_call_stackless(worker, joiner, awaited, words);
+  // Until it is taken a thief may begin it, so its own stack is not looked at before.
+  const bool has_stack = binds_at_creation(technique);
+  Stack* stack = has_stack ? nullptr : take_stack_if_there_is(worker, awaited.stack_class);
+  if (!has_stack && stack == nullptr) [[unlikely]]
+    return false;
+  if (!take(worker, joiner, awaited)) [[unlikely]] {
+    if (!has_stack) worker.stacks.give(stack);
     return false;
   }
   // What is chosen for others of its kind, because they deviate, would cost no less here.
-  if (awaited.technique == Technique::automatic) {
+  if (technique == Technique::automatic) {
     (void)choose(worker.choices, awaited.entry);
     awaited.technique = Technique::roc_l;
   }
-  call_for_joiner(worker, joiner, awaited, *stack, words);
+  call_for_joiner(worker, joiner, awaited, has_stack ? *awaited.stack : *stack, words);
   return true;
 }
 
@@ -180,7 +241,7 @@ inline void call(Unit& joiner, const Unit& unit, Stack& stack, weft_fp_control w
 bool run_by_joiner(Worker& worker, Unit& awaited) {
   Unit* joiner = worker.current;
   if (joiner == nullptr || !may_call(*joiner) || !may_be_called(worker, awaited) || !returns(awaited.technique) ||
-      !is_soon(worker, awaited) || !is_free_for_units(worker))
+      !is_soon(worker, awaited) || worker.until_done == &awaited || !is_free_for_units(worker))
     return false;
   return try_to_call(worker, *joiner, awaited);
 }

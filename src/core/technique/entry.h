@@ -27,14 +27,6 @@ inline void end_call(Unit& unit) {
     end_extras(unit);
 }
 
-/// The same from the stack of whoever has called that function.
-inline void end_call_on(Stack& stack, Unit& unit, weft_fp_control words) {
-  if (!has_flag(unit, UnitFlag::detailed) || details(unit).face == nullptr) [[likely]]
-    return;
-  weft_context_start_ss_with(
-      stack.top(), [](void* ended) { end_extras(*static_cast<Unit*>(ended)); }, &unit, words);
-}
-
 /// A call as a unit is called.
 inline void call_unit(Unit& unit) {
   unit.entry(unit.argument);

@@ -144,9 +144,11 @@ template <class Source>
 
 // ---------------------------------------------------------------- RoC-L, and stackless ones among them
 
+void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
+
 [[gnu::noinline]] void end_changed_roc_l(Worker& worker, Unit& unit) {
-  if constexpr (!sanitizer::active)
-    end_call_on(*unit.stack, unit, worker.fp_control);  // else roc_entry() has done that
+  if constexpr (!sanitizer::active)  // else roc_entry() has done that
+    weft_context_start_ss_with(unit.stack->top(), &extras_entry, &unit, worker.fp_control);
   keep_warm(worker, unit.stack);
   end_undeviated_keeping_stack(worker, unit);
 }

@@ -30,7 +30,6 @@ void note_first_deviation(Worker& worker, Unit& unit) {
       break;
     default:
       arch::divert_return(unit.stack->frames);
-      if (unit.stack->joiner != nullptr) join_as_others(worker, unit);
   }
   if (has_flag(unit, UnitFlag::chosen)) note_deviated(worker.choices, unit.entry);
 }
