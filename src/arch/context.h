@@ -33,8 +33,9 @@ int weft_context_leave(void** save, void* to, std::intptr_t value);
 using weft_fp_control = std::uint64_t;
 weft_fp_control weft_context_fp_control();
 
-/// Makes them what they were.
-void weft_context_set_fp_control(weft_fp_control words);
+/// After a call, which keeps mxcsr as any does: makes both what they were, if the x87 one shows that the rounding was
+/// changed.
+void weft_context_keep_fp_control(weft_fp_control words);
 
 /// weft_context_switch() for a caller that knows the control words.
 std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, weft_fp_control known);

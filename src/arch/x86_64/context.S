@@ -334,17 +334,17 @@ FUNCTION weft_context_fp_control
         ret
 END weft_context_fp_control
 
-// void weft_context_set_fp_control(weft_fp_control words)
-FUNCTION weft_context_set_fp_control
-        movq    %rdi, -8(%rsp)
+// void weft_context_keep_fp_control(weft_fp_control words)
+FUNCTION weft_context_keep_fp_control
         fnstcw  -16(%rsp)
-        ldmxcsr -8(%rsp)
         movzwl  -16(%rsp), %eax
+        movq    %rdi, -8(%rsp)
         cmpw    -4(%rsp), %ax
         je      1f
+        ldmxcsr -8(%rsp)
         fldcw   -4(%rsp)
 1:      ret
-END weft_context_set_fp_control
+END weft_context_keep_fp_control
 
 // intptr_t weft_context_start_roc(void** save, void* top, void (*entry)(void*), void* argument,
 //                                 weft_fp_control known)

@@ -189,7 +189,6 @@ inline void end_for_joiner(Worker& worker, Unit& joiner, Unit& unit) {
   call_all_of(joiner, unit, stack, words);
   if (!has_come_back(joiner)) [[unlikely]]
     return go_on_after_deviation(joiner, departed_before);
-  weft_context_set_fp_control(words);
   joiner.departed = departed_before;
   if (gives_stack) {
     worker.stacks.give(&stack);
@@ -205,7 +204,7 @@ inline void end_for_joiner(Worker& worker, Unit& joiner, Unit& unit) {
   joiner.state.store(UnitState::suspended, std::memory_order_relaxed);
   begin(worker, awaited);
   call_unit(awaited);
-  weft_context_set_fp_control(words);
+  weft_context_keep_fp_control(words);
   end_for_joiner(worker, joiner, awaited);
   return true;
 }
