@@ -7,6 +7,7 @@
 #include <cfenv>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -383,7 +384,8 @@ TEST_P(ByJoinerTest, NewerOnesComeFirst) {
 
 class RandomTree {
  public:
-  RandomTree(const weft_unit_attr& attr, unsigned seed) : attr_(attr), seed_(seed) {}
+  /// `mixed`: its nodes have the techniques that can wait in turn, but for one in two, which has that of `attr`.
+  RandomTree(const weft_unit_attr& attr, unsigned seed, bool mixed = false) : attr_(attr), seed_(seed), mixed_(mixed) {}
 
   /// The number of nodes; each is a unit that may yield before, between and after, and may end by weft_unit_exit().
   long run(unsigned depth, unsigned number) {
@@ -395,7 +397,7 @@ class RandomTree {
     std::vector<weft_unit*> units;
     for (std::size_t i = 0; i < below.size(); ++i) {
       const unsigned next = number * 4 + static_cast<unsigned>(i) + 1;
-      units.push_back(jobs.start(attr_, [this, depth, next, &mine = below[i]] {
+      units.push_back(jobs.start(attr_of(next), [this, depth, next, &mine = below[i]] {
         const bool exits = next % 7 == 0;
         mine = run(depth - 1, next);
         if (next % 5 == 0) weft_yield();
@@ -411,8 +413,17 @@ class RandomTree {
   }
 
  private:
+  weft_unit_attr attr_of(unsigned number) const {
+    constexpr weft_technique others[] = {WEFT_SC,     WEFT_SS,       WEFT_SS_L,  WEFT_ROC,     WEFT_FULL, WEFT_FULL_L,
+                                         WEFT_C_FULL, WEFT_C_FULL_E, WEFT_C_ROC, WEFT_C_ROC_E, WEFT_AUTO};
+    weft_unit_attr attr = attr_;
+    if (mixed_ && number % 2 == 0) attr.technique = others[number / 2 % std::size(others)];
+    return attr;
+  }
+
   const weft_unit_attr attr_;
   const unsigned seed_;
+  const bool mixed_;
 };
 
 // Each tree is the same whoever runs it: what it has in one unit after the other is what all others have.
@@ -422,6 +433,7 @@ TEST_P(ByJoinerTest, TreesThatYieldAndExitHereAndThere) {
       const long nodes = RandomTree(attr(), seed).run(8, 0);
       EXPECT_GE(nodes, 1);
       EXPECT_EQ(RandomTree(with(WEFT_FULL_L, pool_), seed).run(8, 0), nodes);
+      EXPECT_EQ(RandomTree(attr(), seed, true).run(8, 0), nodes);
     }
   });
 }
