@@ -376,6 +376,7 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
                               worker.attended.load(std::memory_order_relaxed) == nullptr &&
                               worker.lends_within.load(std::memory_order_relaxed) == nullptr;
   const bool somebody_sleeps = runtime.sleepers.load(std::memory_order_relaxed) > 0;
+  // Of a unit that a root waits for, that root's frame sees who is next.
   if (has_own_place || !takes_from_all || somebody_sleeps || !frame_can_wait(worker) || worker.until_done == &leaving)
     return nullptr;
   if (count_direct_switch(worker)) return nullptr;
