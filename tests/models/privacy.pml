@@ -17,19 +17,27 @@
  *   ANSWERS_BY_STORE      the owner answers by a store, when the visitor may have stopped waiting for it
  *   CLOSES_WITHOUT_A_LOOK the owner turns private without a look at who is there
  *   LETS_NO_END           a visitor does not wait for an end that has begun
+ *   LETS_END_IF_NOBODY    or only where the word says that nobody waits (with CALLED)
+ *
+ * CALLED: the unit was called by the one that joins it (technique/by_joiner.cpp), and the word says so from the start.
  */
 mtype = { shared, private, ending, seen };
 mtype = { to_inside, to_data, to_mark, to_word };
 
 #define DONE_MARK 2
 #define WAITER 1
+#ifdef CALLED
+#define AT_FIRST 4
+#else
+#define AT_FIRST 0
+#endif
 
 mtype state = private;
 bool inside = false;
 byte visits = 0;
 byte data = 0;
 bool mark = false;
-byte word = 0;
+byte word = AT_FIRST;
 
 chan buffer = [6] of { mtype, byte };           /* the owner's store buffer */
 byte buffered = 0;                              /* stores of the data in there */
@@ -112,7 +120,7 @@ inline end_unit()
 	buffer ! to_mark, 1;
 	found = state;
 	if
-	:: found == private && word == 0 -> buffer ! to_word, DONE_MARK
+	:: found == private && word == AT_FIRST -> buffer ! to_word, DONE_MARK
 	:: else ->
 	   answer();
 	   atomic { empty_buffer(); is_told = (word == WAITER); word = DONE_MARK }
@@ -201,12 +209,16 @@ proctype Visitor(bool waits)
 	   d_step { data++; changes++ }
 	   if
 	   :: waits && count == 1 ->
-#ifndef LETS_NO_END
+#ifdef LETS_END_IF_NOBODY
 	      !mark || word != 0;
+#else
+#ifndef LETS_NO_END
+	      !mark || word == DONE_MARK;
+#endif
 #endif
 	      d_step {
 	        if
-	        :: word == 0 -> word = WAITER; is_in = true
+	        :: word == AT_FIRST -> word = WAITER; is_in = true
 	        :: else
 	        fi
 	      }
