@@ -10,9 +10,9 @@
 //
 // If the unit returns, its end is told here, on the joiner's stack. That takes the joiner out of Unit::waiters, by a
 // store where nobody else comes to this worker (core/privacy.h: a visitor that finds the unit `done` waits for the
-// word, let_end() in core/create.cpp). Where others wait as well, the joiner says that it is `suspending` before, that
-// is on its stack yet: so it is not put into a pool with them. That the unit has returned is seen by the joiner's
-// state: who continues a unit makes it `running`.
+// word, let_end() in core/create.cpp; model: tests/models/privacy.pml, CALLED). Where others wait as well, the joiner
+// says that it is `suspending` before, that is on its stack yet: so it is not put into a pool with them. That the unit
+// has returned is seen by the joiner's state: who continues a unit makes it `running`.
 //
 // Only the unit itself is run so, nothing that comes before it, so that a joiner is never kept from going on by another
 // unit than the one it waits for. A root that waits for the same unit goes on first, so then the joiner suspends.
