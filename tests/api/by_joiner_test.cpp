@@ -21,39 +21,14 @@
 namespace weft::test {
 namespace {
 
-enum class Place { own, fifo, lifo };
-
-struct Kind {
-  Place place;
-  weft_technique technique;
-};
-
-std::string kind_name(const ::testing::TestParamInfo<Kind>& instance) {
-  const char* const places[] = {"Own", "Fifo", "Lifo"};
-  return places[static_cast<int>(instance.param.place)] + plain_name(instance.param.technique);
-}
-
 std::uint64_t deviations_of(weft_unit* unit) {
   weft_unit_statistics statistics;
   EXPECT_EQ(weft_unit_get_statistics(unit, &statistics), WEFT_OK);
   return statistics.deviations;
 }
 
-class ByJoinerTest : public ::testing::TestWithParam<Kind> {
+class ByJoinerTest : public PlacedTest {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(weft_init(), WEFT_OK);
-    const Place place = GetParam().place;
-    if (place == Place::own) return;
-    pool_ = make_pool(place == Place::fifo ? WEFT_FIFO : WEFT_LIFO, WEFT_PRIV);
-    own_ = std::make_unique<OwnScheduler>(WEFT_BASIC, std::vector{pool_});
-  }
-  void TearDown() override {
-    own_.reset();
-    EXPECT_EQ(weft_finalize(), WEFT_OK);
-  }
-
-  weft_unit_attr attr() const { return with(GetParam().technique, pool_); }
   /// Where nobody else can have the unit, and its technique is one that returns.
   bool is_called() const {
     const bool alone = pool_ != nullptr || weft_worker_count() == 1;
@@ -79,9 +54,6 @@ class ByJoinerTest : public ::testing::TestWithParam<Kind> {
     EXPECT_EQ(weft_unit_self(), self);
     return deviations_of(self) != before;
   }
-
-  weft_pool* pool_ = nullptr;
-  std::unique_ptr<OwnScheduler> own_;
 };
 
 // But now and then, as others have their turn.
@@ -515,12 +487,12 @@ TEST_F(StacklessByJoinerTest, ItHasRoom) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ByJoinerTest,
-                         ::testing::Values(Kind{Place::own, WEFT_AUTO}, Kind{Place::own, WEFT_ROC},
-                                           Kind{Place::own, WEFT_ROC_L}, Kind{Place::own, WEFT_FULL},
-                                           Kind{Place::fifo, WEFT_AUTO}, Kind{Place::fifo, WEFT_ROC},
-                                           Kind{Place::fifo, WEFT_ROC_L}, Kind{Place::lifo, WEFT_AUTO},
-                                           Kind{Place::lifo, WEFT_ROC}, Kind{Place::lifo, WEFT_ROC_L}),
-                         kind_name);
+                         ::testing::Values(Placed{Place::own, WEFT_AUTO}, Placed{Place::own, WEFT_ROC},
+                                           Placed{Place::own, WEFT_ROC_L}, Placed{Place::own, WEFT_FULL},
+                                           Placed{Place::fifo, WEFT_AUTO}, Placed{Place::fifo, WEFT_ROC},
+                                           Placed{Place::fifo, WEFT_ROC_L}, Placed{Place::lifo, WEFT_AUTO},
+                                           Placed{Place::lifo, WEFT_ROC}, Placed{Place::lifo, WEFT_ROC_L}),
+                         placed_name);
 
 }  // namespace
 }  // namespace weft::test

@@ -11,42 +11,20 @@
 namespace weft::test {
 namespace {
 
-enum class Place { fifo, lifo, own };
-
-struct Kind {
-  Place place;
-  weft_technique technique;
-};
-
-std::string kind_name(const ::testing::TestParamInfo<Kind>& instance) {
-  const char* const places[] = {"Fifo", "Lifo", "Own"};
-  return places[static_cast<int>(instance.param.place)] + plain_name(instance.param.technique);
-}
-
-class RowTest : public ::testing::TestWithParam<Kind> {
+class RowTest : public PlacedTest {
  protected:
   static constexpr int many = 40;
 
-  void SetUp() override {
-    ASSERT_EQ(weft_init(), WEFT_OK);
-    const Place place = GetParam().place;
-    if (place == Place::own) return;
-    pool_ = make_pool(place == Place::fifo ? WEFT_FIFO : WEFT_LIFO, WEFT_PRIV);
-    own_ = std::make_unique<OwnScheduler>(WEFT_BASIC, std::vector{pool_});
-  }
   void TearDown() override {
     jobs_.join();
-    own_.reset();
-    EXPECT_EQ(weft_finalize(), WEFT_OK);
+    PlacedTest::TearDown();
   }
 
   /// Detached ones may be preempted on their last steps, and wait in the pool once more.
   bool none_left() const { return pool_ == nullptr || weft_pool_size(pool_) == 0; }
-  weft_unit_attr attr() const { return with(GetParam().technique, pool_); }
+  using PlacedTest::attr;
   weft_unit_attr attr(weft_technique technique) const { return with(technique, pool_); }
 
-  weft_pool* pool_ = nullptr;
-  std::unique_ptr<OwnScheduler> own_;
   Jobs jobs_;
 };
 
@@ -271,12 +249,12 @@ TEST_P(RowTest, ManyAtOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, RowTest,
-                         ::testing::Values(Kind{Place::fifo, WEFT_STACKLESS}, Kind{Place::fifo, WEFT_ROC_L},
-                                           Kind{Place::fifo, WEFT_AUTO}, Kind{Place::lifo, WEFT_STACKLESS},
-                                           Kind{Place::lifo, WEFT_ROC_L}, Kind{Place::lifo, WEFT_AUTO},
-                                           Kind{Place::own, WEFT_STACKLESS}, Kind{Place::own, WEFT_ROC_L},
-                                           Kind{Place::own, WEFT_AUTO}),
-                         kind_name);
+                         ::testing::Values(Placed{Place::fifo, WEFT_STACKLESS}, Placed{Place::fifo, WEFT_ROC_L},
+                                           Placed{Place::fifo, WEFT_AUTO}, Placed{Place::lifo, WEFT_STACKLESS},
+                                           Placed{Place::lifo, WEFT_ROC_L}, Placed{Place::lifo, WEFT_AUTO},
+                                           Placed{Place::own, WEFT_STACKLESS}, Placed{Place::own, WEFT_ROC_L},
+                                           Placed{Place::own, WEFT_AUTO}),
+                         placed_name);
 
 class AttributesTest : public ApiTest {};
 

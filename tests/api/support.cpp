@@ -94,6 +94,24 @@ void Jobs::join() {
   bodies_.clear();
 }
 
+std::string placed_name(const ::testing::TestParamInfo<Placed>& instance) {
+  const char* const places[] = {"Own", "Fifo", "Lifo"};
+  return places[static_cast<int>(instance.param.place)] + plain_name(instance.param.technique);
+}
+
+void PlacedTest::SetUp() {
+  ASSERT_EQ(weft_init(), WEFT_OK);
+  const Place place = GetParam().place;
+  if (place == Place::own) return;
+  pool_ = make_pool(place == Place::fifo ? WEFT_FIFO : WEFT_LIFO, WEFT_PRIV);
+  own_ = std::make_unique<OwnScheduler>(WEFT_BASIC, std::vector{pool_});
+}
+
+void PlacedTest::TearDown() {
+  own_.reset();
+  EXPECT_EQ(weft_finalize(), WEFT_OK);
+}
+
 weft_pool* make_pool(weft_order order, weft_access access) {
   weft_pool* pool = nullptr;
   EXPECT_EQ(weft_pool_create(order, access, &pool), WEFT_OK);

@@ -147,6 +147,26 @@ class TechniqueTest : public ::testing::TestWithParam<weft_technique> {
 /// For those that can wait.
 class WaitingTest : public TechniqueTest {};
 
+/// Where units wait to be run: in the worker's own deque, or in a private pool that is all that its scheduler has.
+enum class Place { own, fifo, lifo };
+struct Placed {
+  Place place;
+  weft_technique technique;
+};
+/// "FifoRoCL".
+std::string placed_name(const ::testing::TestParamInfo<Placed>& instance);
+
+class PlacedTest : public ::testing::TestWithParam<Placed> {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  weft_unit_attr attr() const { return with(GetParam().technique, pool_); }
+
+  weft_pool* pool_ = nullptr;  // nullptr: the worker's own deque
+  std::unique_ptr<OwnScheduler> own_;
+};
+
 #define WEFT_INSTANTIATE_TECHNIQUES(suite) \
   INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(::weft::test::all_techniques), ::weft::test::technique_name)
 #define WEFT_INSTANTIATE_WAITING(suite)                                                                       \
