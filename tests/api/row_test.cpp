@@ -213,7 +213,7 @@ TEST_P(RowTest, OthersNameThemWhileTheyAreStarted) {
     }
   });
   std::atomic<int> ran{0};
-  constexpr int rounds = 100;
+  constexpr int rounds = scaled(100);
   for (int i = 0; i < rounds; ++i) {
     // Each second one yields: each of them is the first of a row.
     for (std::size_t index = 0; index < count; ++index)
