@@ -175,16 +175,24 @@ bool grant(Unit& unit, bool yields = false);
 /// What few ends have to do: somebody waits, or the end happens where others may come to wait at this moment.
 void tell_waiters(Worker& worker, Unit& unit);
 
+/// The end of a unit that this worker has created: tells it where nobody comes to the worker, and nobody waits but
+/// `waiter`, who sees to itself. False: tell_waiters() has to follow. Whoever waits from another worker, or detaches
+/// the unit, is a visitor (core/privacy.h), and `done` the mark that it looks at: it waits for the word then.
+[[gnu::always_inline]] inline bool end_quietly(Worker& worker, Unit& unit, const Unit* waiter = nullptr) {
+  unit.state.store(UnitState::done, std::memory_order_relaxed);
+  if (!worker.privacy.is_private_after() || unit.waiters.load(std::memory_order_relaxed) != waiter) [[unlikely]]
+    return false;
+  unit.waiters.store(&done_mark, std::memory_order_release);
+  return true;
+}
+
 /// From the techniques: the end of a free-standing unit, off its stack.
 inline void end_free_standing(Worker& worker, Unit& unit) {
-  // Whoever waits for it from another worker, or detaches it, is a visitor of the one that created it (core/privacy.h),
-  // and `done` the mark that it looks at: where nobody waits yet it waits itself for the word.
-  unit.state.store(UnitState::done, std::memory_order_relaxed);
-  const bool nobody_comes = unit.birth == worker.index && worker.privacy.is_private_after();
-  if (nobody_comes && unit.waiters.load(std::memory_order_relaxed) == nullptr) [[likely]]
-    unit.waiters.store(&done_mark, std::memory_order_release);
-  else
-    tell_waiters(worker, unit);
+  if (unit.birth != worker.index) [[unlikely]]
+    unit.state.store(UnitState::done, std::memory_order_relaxed);
+  else if (end_quietly(worker, unit)) [[likely]]
+    return;
+  tell_waiters(worker, unit);
 }
 
 /// The same, still on it: destructors of its unit-local values.

@@ -22,9 +22,8 @@
 // not needed (is_private_after()). The owner writes the mark, and then looks at the state; a visitor that has come,
 // after the heavy fence if it was the first, looks at the mark. So either the owner sees the visitor, or the visitor
 // the mark, and it does what the mark asks for. Two words are such marks:
-//   - Unit::state, `done` before Unit::waiters says so: the visitor waits for that (core/create.cpp, let_end()), who
-//   may
-//     find nobody there, or the joiner that has called the unit (technique/by_joiner.cpp).
+//   - Unit::state, `done` before Unit::waiters says so: the visitor waits for that (core/create.cpp, let_end()). Until
+//     then nobody stands there, or the joiner that has called the unit (technique/by_joiner.cpp).
 //   - The deque's bottom_, one lower: the element at it is the owner's. A visitor sees that as any thief does.
 // Neither is taken by an owner that was private before, is not, and is again: only the owner makes it private.
 // Back: the owner, when it has been left alone for a while, sets `private_`, then looks (seq_cst fence) whether a

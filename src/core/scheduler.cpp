@@ -372,13 +372,9 @@ Unit* next_to_switch_to(Worker& worker, const Unit& leaving) {
 
 Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
   const bool has_own_place = leaving.pool.load(std::memory_order_relaxed) != nullptr || scope_of(leaving) != nullptr;
-  const bool takes_from_all = worker.scheduler() == nullptr &&
-                              worker.attended.load(std::memory_order_relaxed) == nullptr &&
-                              worker.lends_within.load(std::memory_order_relaxed) == nullptr;
+  const bool takes_from_all = worker.scheduler() == nullptr && runs_as_they_come(worker);
   const bool somebody_sleeps = runtime.sleepers.load(std::memory_order_relaxed) > 0;
-  // Of a unit that a root waits for, that root's frame sees who is next.
-  if (has_own_place || !takes_from_all || somebody_sleeps || !frame_can_wait(worker) || worker.until_done == &leaving)
-    return nullptr;
+  if (has_own_place || !takes_from_all || somebody_sleeps || !frame_can_do_without(worker, leaving)) return nullptr;
   if (count_direct_switch(worker)) return nullptr;
   Unit* next = take_newest(worker);
   if (next == nullptr) return nullptr;

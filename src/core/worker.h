@@ -192,6 +192,13 @@ struct alignas(base::cache_line) Worker {
   Scheduler* scheduler() const { return own_scheduler.load(std::memory_order_relaxed); }
 };
 
+/// Whether what the worker has of its own may be run as it comes: no placed units have turns in between, and no root
+/// has to look what it runs.
+inline bool runs_as_they_come(const Worker& worker) {
+  return worker.attended.load(std::memory_order_relaxed) == nullptr &&
+         worker.lends_within.load(std::memory_order_relaxed) == nullptr;
+}
+
 /// The owner passes a scheduling point. A plain increment: only the owner writes.
 [[gnu::always_inline]] inline void pass_scheduling_point(Worker& worker) {
   worker.scheduling_points.store(worker.scheduling_points.load(std::memory_order_relaxed) + 1,

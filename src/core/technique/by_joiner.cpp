@@ -21,10 +21,10 @@
 #include "arch/context.h"
 #include "core/create.h"
 #include "core/find.h"
-#include "core/idle.h"
 #include "core/own_scheduler.h"
 #include "core/segment.h"
 #include "core/technique/entry.h"
+#include "core/technique/pass.h"
 
 namespace weft::core {
 namespace {
@@ -37,13 +37,10 @@ bool may_call(const Unit& joiner) {
          (joiner.flags.load(std::memory_order_relaxed) & (bound | UnitFlag::free_standing)) == UnitFlag::free_standing;
 }
 
-// Whether it begins here, and nothing but a worker and a stack has to be had for it.
+// Whether nothing but a worker and a stack has to be had for it, and it begins here.
 bool may_be_called(const Worker& worker, const Unit& unit) {
-  constexpr unsigned plain =
-      UnitFlag::free_standing | UnitFlag::chosen | UnitFlag::detailed | UnitFlag::never_preempted;
-  const auto start = std::bit_cast<UnitStart>(load_start(unit));
-  return start.state == UnitState::created && !start.departed && (start.flags | plain) == plain &&
-         start.birth == worker.index;
+  constexpr unsigned allowed = UnitFlag::chosen | UnitFlag::detailed | UnitFlag::never_preempted;
+  return begins_plainly(worker, load_start(unit), allowed);
 }
 
 bool returns(Technique technique) {
@@ -103,10 +100,8 @@ inline bool take(Worker& worker, Unit& joiner, Unit& awaited) {
 // Whether nothing but units has a claim to the worker, and none of them has waited for too long. (In a private list the
 // order says who waits.)
 bool is_free_for_units(Worker& worker) {
-  if (!worker.claims.none() || worker.handed_on != nullptr || is_over(worker)) return false;
-  return worker.scheduler() != nullptr ||
-         (worker.attended.load(std::memory_order_relaxed) == nullptr &&
-          worker.lends_within.load(std::memory_order_relaxed) == nullptr && !is_turn_of_others(worker));
+  return frame_can_wait(worker) &&
+         (worker.scheduler() != nullptr || (runs_as_they_come(worker) && !is_turn_of_others(worker)));
 }
 
 // ---------------------------------------------------------------- the call
@@ -157,34 +152,34 @@ inline void call_all_of(Unit& joiner, Unit& unit, Stack& stack, weft_fp_control 
   note_first_deviation(here, joiner);
 }
 
-[[gnu::noinline]] void tell_end_to_others(Worker& worker, Unit& joiner, Unit& unit) {
+// Of a unit that there is more to do about.
+[[gnu::noinline]] void end_not_plainly(Worker& worker, Unit& joiner, Unit& unit) {
   joiner.state.store(UnitState::suspending, std::memory_order_relaxed);
   end_undeviated(worker, unit);
   worker.current = &joiner;
-  joiner.state.store(UnitState::running, std::memory_order_relaxed);
+}
+
+// Of one that others wait for, too, or may come to.
+[[gnu::noinline]] void tell_others(Worker& worker, Unit& joiner, Unit& unit) {
+  joiner.state.store(UnitState::suspending, std::memory_order_relaxed);
+  unit.state.store(UnitState::done, std::memory_order_relaxed);
+  tell_waiters(worker, unit);
 }
 
 // The unit has returned to the joiner, which goes on.
 inline void end_for_joiner(Worker& worker, Unit& joiner, Unit& unit) {
-  if (!ends_plainly(unit)) [[unlikely]]
-    return tell_end_to_others(worker, joiner, unit);
   worker.current = &joiner;  // before the unit may be gone
-  unit.state.store(UnitState::done, std::memory_order_relaxed);
-  const bool nobody_comes = worker.privacy.is_private_after();
-  if (!nobody_comes || unit.waiters.load(std::memory_order_relaxed) != &joiner || joiner.next != nullptr) [[unlikely]]
-    return tell_end_to_others(worker, joiner, unit);
-  unit.waiters.store(&done_mark, std::memory_order_release);
+  if (!ends_plainly(unit)) [[unlikely]]
+    end_not_plainly(worker, joiner, unit);
+  else if (joiner.next != nullptr || !end_quietly(worker, unit, &joiner)) [[unlikely]]
+    tell_others(worker, joiner, unit);
   joiner.state.store(UnitState::running, std::memory_order_relaxed);
 }
 
 [[gnu::always_inline]] inline void call_for_joiner(Worker& worker, Unit& joiner, Unit& unit, Stack& stack,
                                                    weft_fp_control words) {
-  const bool departed_before = joiner.departed;
   const bool gives_stack = !binds_early(unit);
-  if (worker.warm == joiner.stack) worker.warm = nullptr;  // the joiner may go on elsewhere
-  joiner.departed = true;                                  // who finds it continues it
-  joiner.place = static_cast<std::uint16_t>(worker.index);
-  joiner.state.store(UnitState::suspended, std::memory_order_relaxed);
+  const bool departed_before = leave_behind(worker, joiner, UnitState::suspended);
   begin(worker, unit, &stack, stack.top());
   call_all_of(joiner, unit, stack, words);
   if (!has_come_back(joiner)) [[unlikely]]

@@ -68,13 +68,9 @@ template <class Start>
 void spawn_child(Worker& worker, Unit& child, Start start) {
   Unit& parent = *worker.current;
   Spawn spawn{&worker, &child, &parent};
-  const bool departed_before = parent.departed;
-  if (worker.warm == parent.stack) worker.warm = nullptr;  // the parent may go on elsewhere
   Stack* stack = bind_stack(worker, child);
   parent.next = &child;
-  parent.departed = true;  // who finds it continues it
-  parent.place = static_cast<std::uint16_t>(worker.index);
-  parent.state.store(UnitState::ready, std::memory_order_relaxed);
+  const bool departed_before = leave_behind(worker, parent, UnitState::ready);
   begin(worker, child, stack, stack->top());
   void* fake = nullptr;
   sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());

@@ -8,6 +8,16 @@
 
 namespace weft::core {
 
+/// Whether a unit that begins with this word (load_start) was created by this worker, and has not begun, whatever its
+/// technique and the size of its stack, and has no flags but those `allowed`.
+inline bool begins_plainly(const Worker& worker, std::uint64_t word, unsigned allowed) {
+  const UnitStart any{UnitState::created, Technique{0xff}, 0xff, false, static_cast<std::uint16_t>(allowed), 0};
+  UnitStart plain;
+  plain.flags = UnitFlag::free_standing;
+  plain.birth = static_cast<std::uint16_t>(worker.index);
+  return (word & ~std::bit_cast<std::uint64_t>(any)) == std::bit_cast<std::uint64_t>(plain);
+}
+
 /// On the stack that the caller runs on.
 inline void begin(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::running, std::memory_order_relaxed);
@@ -41,6 +51,17 @@ inline void tell_end(Worker& worker, Unit& unit) {
     unit.finished(&unit);
   else
     unit.state.store(UnitState::done, std::memory_order_release);
+}
+
+/// The unit that runs is about to call another one on that one's stack: who finds it meanwhile continues it. Whether it
+/// had departed before.
+[[gnu::always_inline]] inline bool leave_behind(Worker& worker, Unit& unit, UnitState state) {
+  const bool departed_before = unit.departed;
+  if (worker.warm == unit.stack) worker.warm = nullptr;  // it may go on elsewhere
+  unit.departed = true;
+  unit.place = static_cast<std::uint16_t>(worker.index);
+  unit.state.store(state, std::memory_order_relaxed);
+  return departed_before;
 }
 
 inline Stack* bind_stack(Worker& worker, Unit& unit) {

@@ -83,16 +83,6 @@ class Row {
   const Source source_;
 };
 
-// Whether a unit that begins so may be in a row, whatever its technique.
-inline bool is_plain(const Worker& worker, std::uint64_t word) {
-  constexpr UnitStart free_choice{
-      UnitState::created, Technique{0xff}, 0xff, false, static_cast<std::uint16_t>(UnitFlag::chosen), 0};
-  UnitStart plain;
-  plain.flags = UnitFlag::free_standing;
-  plain.birth = static_cast<std::uint16_t>(worker.index);
-  return (word & ~std::bit_cast<std::uint64_t>(free_choice)) == std::bit_cast<std::uint64_t>(plain);
-}
-
 // Whether a unit of a row is still what it was at its start.
 inline bool has_stayed_plain(const Unit& unit) {
   constexpr unsigned others = ~(unsigned{UnitFlag::free_standing} | unsigned{UnitFlag::chosen});
@@ -101,10 +91,7 @@ inline bool has_stayed_plain(const Unit& unit) {
 
 // end_free_standing() of one that was created on this worker.
 [[gnu::always_inline]] inline void end_in_row(Worker& worker, Unit& unit) {
-  unit.state.store(UnitState::done, std::memory_order_relaxed);
-  if (worker.privacy.is_private_after() && unit.waiters.load(std::memory_order_relaxed) == nullptr) [[likely]]
-    unit.waiters.store(&done_mark, std::memory_order_release);
-  else
+  if (!end_quietly(worker, unit)) [[unlikely]]
     tell_waiters(worker, unit);
 }
 
@@ -191,7 +178,7 @@ struct Like {
 
 [[gnu::noinline]] Like like_this(Worker& worker, Unit& unit, std::uint64_t word) {
   auto start = std::bit_cast<UnitStart>(word);
-  if (!is_plain(worker, word)) return {};
+  if (!begins_plainly(worker, word, UnitFlag::chosen)) return {};
   if (start.technique == Technique::automatic) unit.technique = start.technique = choose(worker.choices, unit.entry);
   if (start.technique == Technique::roc_l) return like_roc_l(worker, start);
   if (start.technique == Technique::stackless) return {word, Like::none, nullptr};
@@ -286,9 +273,7 @@ Event run_in_a_row(Worker& worker) {
     return run_row(worker, RowFromList<Order::lifo>::of(worker));
   }
   // Placed units have their turn too; and a root may have to look what it runs.
-  if (worker.attended.load(std::memory_order_relaxed) != nullptr ||
-      worker.lends_within.load(std::memory_order_relaxed) != nullptr)
-    return Event::returned;
+  if (!runs_as_they_come(worker)) return Event::returned;
   return run_row(worker, RowFromDeque());
 }
 

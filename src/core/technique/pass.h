@@ -19,10 +19,14 @@ namespace weft::core {
   return worker.direct_switches == 0;
 }
 
-/// Whether the frame under the unit that runs can do without the worker for now. Not if the unit ends, and is what that
-/// waits for.
+/// Whether the frame under the unit that runs can do without the worker for now.
 [[gnu::always_inline]] inline bool frame_can_wait(const Worker& worker) {
   return worker.handed_on == nullptr && worker.claims.none() && !is_over(worker);
+}
+
+/// The same where the unit ends, or is kept from going on: not if it is what the frame waits for.
+[[gnu::always_inline]] inline bool frame_can_do_without(const Worker& worker, const Unit& unit) {
+  return frame_can_wait(worker) && worker.until_done != &unit;
 }
 
 /// Whether a unit that has not departed may be passed to, but for its technique.

@@ -347,8 +347,7 @@ extern "C" WeftSuccessor weft_unit_returned() {
   const Scheduler* own = worker.scheduler();
   Ring<Order::fifo>* list = own != nullptr ? own->private_fifo() : nullptr;
   Unit* next = nullptr;
-  if (list == nullptr || !list->peek(next) || !frame_can_wait(worker) || worker.until_done == &unit ||
-      !runs_on_any_identity(unit))
+  if (list == nullptr || !list->peek(next) || !frame_can_do_without(worker, unit) || !runs_on_any_identity(unit))
     return weft_unit_ends();
   const bool suits = next->departed ? runs_on_any_identity(*next)
                                     : may_begin_directly(*next) && starts_by_switch_quickly(worker, *next);
