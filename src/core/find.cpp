@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/hand.h"
 #include "core/idle.h"
 #include "core/place_pools.h"
 #include "core/pool/chain.h"
@@ -140,6 +141,13 @@ auto first_of_victims(unsigned start, Look look) -> decltype(look(*runtime.worke
   });
 }
 
+// Of workers that do not get on (core/hand.h).
+Found open_hand_of(Worker& victim, const Share* scope) {
+  Found found;
+  if (victim.hands.open.load(std::memory_order_relaxed)) found.share = take_from_hand(victim, scope, found.run);
+  return found;
+}
+
 bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() || !worker.inbox.looks_empty(); }
 
 // looker(Worker&): who looks at the aside of that one.
@@ -147,7 +155,7 @@ template <class Lookers>
 bool any_work_within(const Share* scope, Lookers looker) {
   return first_of_victims(0, [scope, looker](Worker& victim) {
     return has_ready_units(victim) || (!victim.aside.looks_empty() && victim.aside.has(looker(victim))) ||
-           shared_work(victim, scope) != nullptr;
+           shared_work(victim, scope) != nullptr || victim.hands.open.load(std::memory_order_relaxed);
   });
 }
 
@@ -253,6 +261,9 @@ Found nearest_first(Worker& worker, unsigned start, Look look) {
 Found search(Worker& worker, Sought sought) {
   const Share* scope = scope_of(worker);
   const unsigned start = next_random(worker);
+  if (runtime.hands_open.load(std::memory_order_relaxed)) [[unlikely]]
+    if (Found found = first_of_victims(start, [scope](Worker& victim) { return open_hand_of(victim, scope); }))
+      return found;
   Found found = first_of_victims(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
   if (found && worker.restraint.allows(*found.share)) return found;
   if (sought == Sought::share) return {};
@@ -288,7 +299,8 @@ bool any_work() {
 bool offers_share(const Worker& worker) { return shared_work(worker, nullptr) != nullptr; }
 
 bool offers_work(const Worker& worker) {
-  return has_ready_units(worker) || !worker.aside.looks_empty() || offers_share(worker);
+  return has_ready_units(worker) || !worker.aside.looks_empty() || offers_share(worker) ||
+         worker.hands.open.load(std::memory_order_relaxed);
 }
 
 void publish(Worker& worker, Share& share) {

@@ -4,6 +4,7 @@
 // comes across and may not run, it puts aside where it found it; the others take it from there.
 #pragma once
 
+#include "core/pool/share.h"
 #include "core/unit.h"
 #include "core/worker.h"
 
@@ -12,6 +13,7 @@ namespace weft::core {
 struct Found {
   Unit* unit = nullptr;
   Share* share = nullptr;
+  Share::Run run{};  // what another worker has had in hand of the share; none: the share is to be taken from
   explicit operator bool() const { return unit != nullptr || share != nullptr; }
 };
 

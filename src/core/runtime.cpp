@@ -244,6 +244,9 @@ void after_fork_in_child() {
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
   runtime.roots.store(0, std::memory_order_relaxed);
   runtime.main_has_ended.store(false, std::memory_order_relaxed);
+  runtime.hands_open.store(false, std::memory_order_relaxed);
+  if (self != nullptr) self->hands.visited.store(false, std::memory_order_relaxed);  // the visitor is not here
+  if (self != nullptr) self->hands.lock.unlock();
   spares_made = 0;
   klt_refused.store(false, std::memory_order_relaxed);
   registry_lock.unlock();

@@ -40,9 +40,10 @@ struct Runtime {
   Config config;
   std::atomic<std::uint64_t> spin_ns{Config{}.spin_ns};  // Config::spin_ns, until somebody changes it
   Hooks hooks;
-  base::Relaxed<unsigned> cpus{1};     // that the process may use (core/cpus.h)
-  base::Relaxed<unsigned> workers{0};  // wanted, the root's included: more, once more CPUs come; 0: not started yet
-  std::atomic<unsigned> active{1};     // of them, that run units: all, unless some are switched off (core/active.h)
+  base::Relaxed<unsigned> cpus{1};      // that the process may use (core/cpus.h)
+  base::Relaxed<unsigned> workers{0};   // wanted, the root's included: more, once more CPUs come; 0: not started yet
+  std::atomic<bool> hands_open{false};  // some worker's are (core/hand.h); the watchdog says so
+  std::atomic<unsigned> active{1};      // of them, that run units: all, unless some are switched off (core/active.h)
   unsigned default_stack_class = 0;
 
   // Idle accounting; the protocol is at the head of idle.cpp.

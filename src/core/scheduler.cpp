@@ -131,6 +131,11 @@ void run_found(Worker& worker, const Found& found) {
     if (run(worker, *found.unit) == Event::yielded) keep_time(worker);
     return;
   }
+  if (found.run.count != 0) {
+    ++worker.counters.steals;
+    found.share->run(*found.share, worker, found.run);
+    return;
+  }
   if (found.share->take(*found.share, worker)) ++worker.counters.steals;
 }
 

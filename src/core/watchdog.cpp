@@ -6,6 +6,7 @@
 
 #include "base/relaxed.h"
 #include "core/cpus.h"
+#include "core/hand.h"
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/klt_switch.h"
@@ -133,6 +134,15 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t now) {
   return os::interrupt(klt);
 }
 
+// What the worker has in hand is for others, who come to it no other way. False: it has nothing.
+bool open_its_hand(Worker& worker) {
+  if (worker.hands.open.load(std::memory_order_relaxed)) return true;
+  if (!open_hand(worker)) return false;
+  runtime.hands_open.store(true, std::memory_order_relaxed);
+  notify();
+  return true;
+}
+
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
 // something was done about it.
 bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
@@ -153,7 +163,8 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   if (asleep || polls) {
     worker.tries.store(0, std::memory_order_relaxed);
     if (worker.parked.load(std::memory_order_relaxed) != 0) return false;
-    const bool stands_in = elsewhere_too && stand_in_for(before, now);
+    const bool opened = open_its_hand(worker);
+    const bool stands_in = (elsewhere_too || opened) && stand_in_for(before, now);
     if (!interrupts || !has_roots_klt) return stands_in;
     const bool restartably = os::sleeps_restartably(klt);
     if (!restartably && now - before.asleep_since < most_for_a_root_ns) return stands_in;
@@ -164,7 +175,10 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
   // others may go.
   const bool others_needed = worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_runs();
-  if (elsewhere_too && (in_vain || others_needed)) stand_in_for(before, now);
+  if (in_vain || others_needed) {
+    const bool opened = open_its_hand(worker);
+    if (elsewhere_too || opened) stand_in_for(before, now);
+  }
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
   if (used < least_computed_ns && !has_roots_klt) return true;
@@ -220,6 +234,7 @@ void look(std::uint64_t now) {
       if (!next_after) before.since = now;
       before.asleep_since = now;
       before.changes_over = false;
+      worker.hands.open.store(false, std::memory_order_relaxed);
       if (!next_after) before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
       if (waiting && keeps_others_waiting(worker, before))
         stand_in_for(before, now);
@@ -243,6 +258,11 @@ void look(std::uint64_t now) {
     before.since = now;
   });
   blocked_seen.store(count_blocked(), std::memory_order_relaxed);
+  if (runtime.hands_open.load(std::memory_order_relaxed)) {
+    const bool some =
+        find_worker([](const Worker& worker) { return worker.hands.open.load(std::memory_order_relaxed); });
+    runtime.hands_open.store(some, std::memory_order_relaxed);
+  }
 }
 
 std::atomic<std::uint32_t> hurry{0};

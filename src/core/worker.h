@@ -20,6 +20,7 @@
 #include "core/pool/share.h"
 #include "core/privacy.h"
 #include "core/restraint.h"
+#include "core/spinlock.h"
 #include "core/stack.h"
 #include "core/technique/choice.h"
 #include "core/unit.h"
@@ -30,6 +31,7 @@
 
 namespace weft::core {
 
+class Hand;
 class Mutex;
 class Scheduler;
 
@@ -50,6 +52,14 @@ enum class WorkerUse : std::uint8_t {
   root,        // a KLT of the program
   of_weft,     // its KLT is weft's
   of_program,  // the same; made by start_worker()
+};
+
+/// The hands (core/hand.h) of the loops that run on a worker, the innermost first. Shared.
+struct Hands {
+  std::atomic<Hand*> top{nullptr};
+  std::atomic<bool> visited{false};
+  std::atomic<bool> open{false};  // for whoever looks for work
+  Spinlock lock;                  // of visitors
 };
 
 /// What `--report` adds up. Each worker counts its own; readers accept a slightly old value.
@@ -153,6 +163,7 @@ struct alignas(base::cache_line) Worker {
   unsigned idle_klt_count = 0;
   Restraint restraint;
   Courtesy courtesy;
+  Hands hands;
 
   // Shared from here on.
   static constexpr unsigned most_published = 7;

@@ -2,7 +2,7 @@
 set(abi_clang_both
   allocator atomic barrier barrier_tasks cancel cancel_alone cancel_off critical depend_many detach detach_discarded doacross dynamic flush lock lock_old loop_collapse
   loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
-  parallel_nested parallel_wide proc_bind reduction reduction_parts routines_team routines_time sections single task_basic task_depend
+  parallel_nested parallel_changing parallel_wide proc_bind reduction reduction_parts routines_team routines_time sections single task_basic task_depend
   task_at_once task_final task_many task_order task_outlives_creator task_priority task_recursion task_reduction task_regions
   task_thread_num taskgroup taskloop taskloop_ranges threadprivate threadprivate_nested)
 # What stock libomp 19 does otherwise: defaults and limits of its own (allocator, cancel, lock, routines_team), an abort
@@ -125,7 +125,7 @@ if(abi_has_clang)
     ${abi_clang_folder}/ompt_teams $<TARGET_FILE:abi_ompt_witness>)
   # Programs that are here anyway, watched.
   foreach(name atomic barrier barrier_tasks critical depend_kinds depend_many detach detach_discarded doacross lock loop_dynamic loop_static ordered parallel_nested
-          parallel_wide pause reduction reduction_parts sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion
+          parallel_changing parallel_wide pause reduction reduction_parts sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion
           task_reduction taskgroup taskloop
           threadprivate_common_f threadprivate_teams)
     foreach(pair 8_2 8_8)

@@ -36,6 +36,10 @@ class Share {
   /// What the opener belongs to; written before open(). A late thief may look.
   std::atomic<const Share*> within{nullptr};
 
+  /// How many numbers one claim should be for, as far as the opener knows; written before open(). A late thief may
+  /// look.
+  std::atomic<std::uint32_t> run_length{1};
+
   static constexpr std::uint32_t most = (1U << 24U) - 1;  // the largest number that may stand in a range
 
   struct Run {
@@ -46,6 +50,8 @@ class Share {
 
   /// Claims and runs something of the share on the calling worker. False if there was nothing.
   bool (*take)(Share&, Worker&) = nullptr;
+  /// Runs numbers of it that somebody else has claimed, and cannot start; may be nullptr, if nobody has a Hand of it.
+  void (*run)(Share&, Worker&, Run) = nullptr;
   /// Whether take would find something although the range is used up (a hint); may be nullptr.
   bool (*wants_help)(const Share&) = nullptr;
 

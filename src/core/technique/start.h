@@ -33,13 +33,15 @@ class SchedulerFrame {
         unit_(worker.current),
         context_(worker.scheduler_context),
         fp_control_(worker.fp_control),
-        stack_(worker.frame_stack),
-        stack_size_(worker.frame_stack_size),
-        fiber_(worker.frame_fiber),
         warm_(worker.warm),
         warm_class_(worker.warm_class),
         frame_returns_(worker.claims.frame_returns) {
-    worker.frame_fiber = sanitizer::current_fiber();
+    if constexpr (sanitizer::active) {
+      stack_ = worker.frame_stack;
+      stack_size_ = worker.frame_stack_size;
+      fiber_ = worker.frame_fiber;
+      worker.frame_fiber = sanitizer::current_fiber();
+    }
     worker.claims.frame_returns = !loops;
     worker.fp_control = weft_context_fp_control();
     worker.warm = nullptr;  // perhaps the stack that this frame lies on
@@ -52,9 +54,11 @@ class SchedulerFrame {
     if (worker_.warm != nullptr) worker_.stacks.give(worker_.warm);
     worker_.warm = warm_;
     worker_.warm_class = warm_class_;
-    worker_.frame_stack = stack_;
-    worker_.frame_stack_size = stack_size_;
-    worker_.frame_fiber = fiber_;
+    if constexpr (sanitizer::active) {
+      worker_.frame_stack = stack_;
+      worker_.frame_stack_size = stack_size_;
+      worker_.frame_fiber = fiber_;
+    }
   }
   SchedulerFrame(const SchedulerFrame&) = delete;
   SchedulerFrame& operator=(const SchedulerFrame&) = delete;
@@ -64,9 +68,9 @@ class SchedulerFrame {
   Unit* unit_;
   void* context_;
   weft_fp_control fp_control_;
-  void* stack_;
-  std::size_t stack_size_;
-  void* fiber_;
+  void* stack_ = nullptr;
+  std::size_t stack_size_ = 0;
+  void* fiber_ = nullptr;
   Stack* warm_;
   std::uint8_t warm_class_;
   bool frame_returns_;

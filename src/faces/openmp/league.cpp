@@ -48,11 +48,12 @@ void run_team(void* argument) {
 }  // namespace
 
 void run_league(const LeagueRequest& request, void (*function)(void*), void* data) {
-  League league{function, data, size_for(request), icv_of(this_member())};
+  Member& opener = this_member();
+  League league{function, data, size_for(request), icv_of(opener)};
   limit_threads(league.icv, request.thread_limit);
-  open_region(league.size, run_team, &league);
+  Team& team = open_region(opener, league.size, run_team, &league);
   run_team(&league);
-  close_region();
+  close_region(team);
 }
 
 void begin_league_here(const LeagueRequest& request) {

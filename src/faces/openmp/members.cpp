@@ -3,7 +3,8 @@
 // cache. Only a member that deviates keeps the stack. So a member that reaches no barrier costs a function call.
 //
 // Claims come in runs that double while members turn out to be short, so that cores meet on the
-// range's word once per many members; a run is never more than a fair part of what is left.
+// range's word once per many members; a run is never more than a fair part of what is left. What an opener has learned
+// of its members is where the next region of the same function begins (core/run_lengths.h).
 #include "faces/openmp/members.h"
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 
 #include "arch/cpu.h"
 #include "base/panic.h"
+#include "core/hand.h"
 #include "core/identities.h"
 #include "core/place_pools.h"
 #include "core/preempt.h"
@@ -123,19 +125,20 @@ void reinstall(core::Worker& worker, core::Unit* below) {
     core::install_home(worker);
 }
 
-// Whether all of them have come to their end.
-bool run_members(core::Worker& worker, Team& team, core::Share::Run run, bool by_master) {
+// Whether all of them have come to their end. (By reference: a Run that is passed in registers is written field by
+// field, and read back as one word, which the processor makes wait for 8 ns.)
+bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, bool by_master) {
   core::Unit* below = worker.current;
   core::Stack* stack = nullptr;
   unsigned finished_first = run.first;
   unsigned finished = 0;  // members in a row that returned and are not reported yet
   {
     core::SchedulerFrame frame(worker);
-    worker.in_hand += run.count;
-    for (unsigned number = run.first; number != run.first + run.count; ++number) {
-      if (stack == nullptr) stack = worker.stacks.take(core::runtime.config.stack_size);
+    core::Hand hand(worker, team.share, run);
+    unsigned number;
+    while (hand.take(number)) {
+      if (stack == nullptr) stack = core::take_stack(worker, 0);
       MemberFrame& member = seat_member(team, number, stack, false);
-      --worker.in_hand;
       const core::Event event = run_member(worker, member, stack);
       if (event == core::Event::returned) {
         // It may have kept one while members of its own ran.
@@ -155,8 +158,8 @@ bool run_members(core::Worker& worker, Team& team, core::Share::Run run, bool by
       finished = 0;
     }
   }
-  reinstall(worker, below);
   if (stack != nullptr) worker.stacks.give(stack);
+  reinstall(worker, below);
   if (finished != 0) members_done(team, finished_first, finished, by_master);
   return finished == run.count;
 }
@@ -178,7 +181,8 @@ void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) 
   reinstall(worker, below);
 }
 
-// take_members() for a team of such members.
+// Claims and runs such members until there are none left, or, unless it is to run `all`, the worker has something
+// better to do.
 [[gnu::noinline]] void take_members_on_their_stacks(core::Worker& worker, Team& team, bool all) {
   for (;;) {
     const core::Share::Run run = team.share.claim(1, worker.lends_within.load(std::memory_order_relaxed));
@@ -188,39 +192,61 @@ void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) 
   }
 }
 
+// So many, but no more than a fair part of what is left.
+[[gnu::always_inline]] inline core::Share::Run claim(core::Worker& worker, Team& team, unsigned length) {
+  if (length != 1) {
+    const unsigned fair = team.share.left() / core::runtime.active.load(std::memory_order_relaxed) + 1;
+    if (length > fair) length = fair;
+  }
+  return team.share.claim(length, worker.lends_within.load(std::memory_order_relaxed));
+}
+
+bool were_short(core::Share::Run run, unsigned long long ticks) { return ticks <= short_ticks * run.count; }
+
+unsigned length_after(core::Share::Run run, bool short_ones) { return short_ones ? 2 * run.count : 1; }
+
+// For a worker that looks for work: until there are none left, or it has something better to do.
+void take_members(core::Worker& worker, Team& team) {
+  if (ompt::watched && team.own_stacks) [[unlikely]]
+    return take_members_on_their_stacks(worker, team, false);
+  unsigned length = team.share.run_length.load(std::memory_order_relaxed);
+  for (;;) {
+    const unsigned long long began = arch::ticks();
+    const core::Share::Run run = claim(worker, team, length);
+    if (run.count == 0) return;
+    const unsigned long long claimed = arch::ticks();
+    const bool finished = run_members(worker, team, run, false);
+    const unsigned long long taken = arch::ticks() - claimed;
+    worker.restraint.took(claimed - began, finished ? taken : UINT64_MAX);
+    if (core::has_local_work(worker)) return;
+    length = length_after(run, were_short(run, taken));
+  }
+}
+
 }  // namespace
 
-void take_members(core::Worker& worker, Team& team, bool all) {
+void run_members_left(core::Worker& worker, Team& team) {
   if (ompt::watched && team.own_stacks) [[unlikely]]
-    return take_members_on_their_stacks(worker, team, all);
-  unsigned most = 1;
-  for (;;) {
-    const unsigned long long began = all ? 0 : arch::ticks();
-    const core::Share::Run run = team.share.claim(most, worker.lends_within.load(std::memory_order_relaxed));
-    if (run.count == 0) return;
-    if (all && run.last) {
-      run_members(worker, team, run, true);
-      return;
-    }
-    const unsigned long long before = arch::ticks();
-    const bool finished = run_members(worker, team, run, all);
-    const unsigned long long taken = arch::ticks() - before;
-    if (!all) worker.restraint.took(before - began, finished ? taken : UINT64_MAX);
-    if (!all && core::has_local_work(worker)) return;
-    if (taken > short_ticks * run.count) {
-      most = 1;
-      continue;
-    }
-    const unsigned fair = team.share.left() / (2 * core::runtime.active.load(std::memory_order_relaxed)) + 1;
-    most = most * 2 < fair ? most * 2 : fair;
+    return take_members_on_their_stacks(worker, team, true);
+  core::Share::Run run = claim(worker, team, team.share.run_length.load(std::memory_order_relaxed));
+  bool measured = false, all_short = true;
+  while (run.count != 0 && !run.last) {
+    const unsigned long long began = arch::ticks();
+    run_members(worker, team, run, true);
+    const bool short_ones = were_short(run, arch::ticks() - began);
+    measured = true;
+    all_short = all_short && short_ones;
+    run = claim(worker, team, length_after(run, short_ones));
   }
+  if (measured) cache_of(worker).run_lengths.learn(team.code, all_short);
+  if (run.count != 0) run_members(worker, team, run, true);
 }
 
 namespace {
 
 void help(core::Worker& worker, Team& team, unsigned number) {
   core::Unit* below = worker.current;
-  core::Stack* stack = worker.stacks.take(core::runtime.config.stack_size);
+  core::Stack* stack = core::take_stack(worker, 0);
   core::Event event;
   {
     core::SchedulerFrame frame(worker);
@@ -251,10 +277,14 @@ bool wants_help(const core::Share& share) {
          pool.bound_seen.load(std::memory_order_relaxed) != tasks_offered(pool);
 }
 
+void run_members_of(core::Share& share, core::Worker& worker, core::Share::Run run) {
+  run_members(worker, reinterpret_cast<Team&>(share), run, false);
+}
+
 bool take_from_team(core::Share& share, core::Worker& worker) {
   auto& team = reinterpret_cast<Team&>(share);
   if (share.left() != 0) {
-    take_members(worker, team, false);
+    take_members(worker, team);
     return true;
   }
   if (!hold_open(team)) return false;

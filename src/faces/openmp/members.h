@@ -10,9 +10,8 @@ namespace weft::openmp {
 /// That of a team whose members have no places.
 extern Dispatch usual_dispatch;
 
-/// Claims and runs members until there are none left, or, unless it is to run `all`, the worker has something better
-/// to do.
-void take_members(core::Worker& worker, Team& team, bool all);
+/// For the master, which has done its own part: claims and runs members until there are none left.
+void run_members_left(core::Worker& worker, Team& team);
 
 /// Makes each member a unit that is ready, in the pool of its place or of the calling worker.
 void push_members(Team& team);
@@ -20,6 +19,8 @@ void push_members(Team& team);
 /// Share::take: what an idle worker takes from a team: members, tasks on a vacant seat, or a member that sleeps where
 /// it could run tasks.
 bool take_from_team(core::Share& share, core::Worker& worker);
+/// Share::run.
+void run_members_of(core::Share& share, core::Worker& worker, core::Share::Run run);
 /// Share::wants_help.
 bool wants_help(const core::Share& share);
 

@@ -59,6 +59,7 @@ unsigned acquire_threads(Member& member, unsigned wanted, int limit) {
   if (posix_memalign(&memory, base::cache_line, sizeof(Team)) != 0) base::panic("no memory for a team");
   Team* team = new (memory) Team;
   team->share.take = take_from_team;
+  team->share.run = run_members_of;
   team->share.wants_help = wants_help;
   return team;
 }
@@ -218,14 +219,14 @@ void give_seats(core::Worker& worker, Team& team, Team& outer) {
 
 }  // namespace
 
-Team& prepare_region(unsigned size, void (*function)(void*), void* data) {
+Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), void* data) {
   core::Worker& worker = core::worker_here();
-  Member& opener = this_member();
   Team& outer = *opener.team;
   const unsigned active_level = outer.active_level + (size > 1 ? 1 : 0);
   Team& team = begin_team(worker, outer, size, outer.level + 1, active_level, icv_of(opener));
   team.function = function;
   team.data = data;
+  team.code = reinterpret_cast<std::uintptr_t>(function);
   if (static_cast<int>(team.level) < listed_levels.load(std::memory_order_relaxed)) take_nthreads_list(team, opener);
   if (static_cast<int>(team.level) < settings.bind_levels) team.icv.bind = settings.bind_list[team.level];
   team.dispatch = usual_dispatch;
@@ -250,18 +251,21 @@ void start_members(Team& team) {
   if (team.size == 1) return;
   // Published first: a thief that still knows the share from an earlier region can claim a member as soon as it
   // is open, and that member's first task looks whether the share is published (open_pool).
-  core::publish(*core::this_worker(), team.share);
+  core::Worker& worker = *core::this_worker();
+  core::publish(worker, team.share);
   if (team.dispatch >= Dispatch::as_units) [[unlikely]] {
     push_members(team);
   } else {
+    const std::uint32_t run_length = team.size > 2 ? cache_of(worker).run_lengths.of(team.code) : 1;
+    team.share.run_length.store(run_length, std::memory_order_relaxed);
     team.share.open(1, team.size);
     core::notify(&team.share);
   }
   core::watch();
 }
 
-Team& open_region(unsigned size, void (*function)(void*), void* data) {
-  Team& team = prepare_region(size, function, data);
+Team& open_region(Member& opener, unsigned size, void (*function)(void*), void* data) {
+  Team& team = prepare_region(opener, size, function, data);
   start_members(team);
   return team;
 }
@@ -272,7 +276,7 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
   core::Worker& worker = *core::this_worker();
   if (team.share.left() != 0) {
     keep_own_identity_while_members_run(worker);
-    take_members(worker, team, true);
+    run_members_left(worker, team);
   }
   bool used_tasks = false;
   do {  // again where the last members to end were the first to make tasks
@@ -288,9 +292,8 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
 
 }  // namespace
 
-void complete_region() {
-  Member& master = this_member();
-  Team& team = *master.team;
+void complete_region(Team& team) {
+  Member& master = team.master;
   const bool forked = forked_inside(team);
   if ((team.size > 1 || team.tasks.used.load(std::memory_order_relaxed)) && !forked) {
     wait_for_members_and_tasks(team, master);
@@ -319,14 +322,13 @@ void wait_without_helping(Team& team) {
   if (team.size > 1 && !forked_inside(team)) wait_for_members(team);
 }
 
-[[gnu::noinline, gnu::cold]] void close_attended_region() {
-  Team& team = *this_member().team;
+[[gnu::noinline, gnu::cold]] void close_attended_region(Team& team) {
   const bool held = holds_master(team);
   if (is_off(Optimisation::master_helps)) wait_without_helping(team);
   if (ompt::watched)
-    ompt::close_watched_region();
+    ompt::close_watched_region(team);
   else
-    complete_region();
+    complete_region(team);
   core::Worker& worker = *core::this_worker();
   if (held) let_master_go(worker);
   if (sets_teams_aside()) set_closed_teams_aside(cache_of(worker));
@@ -334,11 +336,11 @@ void wait_without_helping(Team& team) {
 
 }  // namespace
 
-void close_region() {
+void close_region(Team& team) {
   if (attends_ends) [[unlikely]]
-    close_attended_region();
+    close_attended_region(team);
   else
-    complete_region();
+    complete_region(team);
 }
 
 Team& open_initial_team(const Icv& icv) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "core/run_lengths.h"
 #include "core/worker.h"
 #include "faces/openmp/blocks.h"
 #include "faces/openmp/dialect.h"
@@ -47,6 +48,7 @@ struct WorkerCache {
   Root* root = nullptr;
   RegionCounters counters;
   BlockCache blocks;
+  core::RunLengths run_lengths;     // of members
   Dialect opener = Dialect::gnu;    // of the region opened next; noted only where affinity is displayed
   Team* teams_set_aside = nullptr;  // only for the experiment (experiment.h)
   // Only where there are places.

@@ -247,7 +247,4 @@ void yield_task(Member& member);
 Taskgroup& begin_taskgroup(Member& member);
 void end_taskgroup(Member& member);
 
-/// The member's implicit task ends; other than a master's, it waits until nothing refers to it.
-void end_implicit_task(Member& member);
-
 }  // namespace weft::openmp

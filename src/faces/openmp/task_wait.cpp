@@ -94,7 +94,7 @@ void end_taskgroup(Member& member) {
   std::free(group);
 }
 
-void end_implicit_task(Member& member) {
+void end_implicit_task_that_had_children(Member& member) {
   if (!member.implicit.family.no_descriptors()) {
     FamilyWait<true> gone{member.implicit.family, nullptr};
     wait_for(member, gone);

@@ -53,6 +53,7 @@ struct Team {
   core::Share share;  // first: take() finds the team by it
   void (*function)(void*) = nullptr;
   void* data = nullptr;
+  std::uintptr_t code = 0;  // of the program, which that function comes to; what is learned of members is known by it
   unsigned size = 1;
   unsigned level = 0;            // omp_get_level()
   unsigned active_level = 0;     // omp_get_active_level()
@@ -125,21 +126,22 @@ struct Arrival {
   static constexpr bool completes(std::uint64_t word, unsigned size) { return (word & ~somebody_sleeps) == size; }
 };
 
-/// Opens a region of `size` members; the calling thread becomes member 0 of it.
-Team& open_region(unsigned size, void (*function)(void*), void* data);
+/// Opens a region of `size` members; the calling thread, which is `opener`, becomes member 0 of it.
+Team& open_region(Member& opener, unsigned size, void (*function)(void*), void* data);
 
 /// What preemption and the experiment ask of the way in which members run. Before the first region.
 void choose_members(core::Preemption kind);
 
 /// As open_region, but holds the members back until start_members(): for combined constructs.
-Team& prepare_region(unsigned size, void (*function)(void*), void* data);
+Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), void* data);
 void start_members(Team& team);
 
-/// Member 0 is done: completes the region and goes back to the member that opened it.
-void close_region();
+/// Member 0 of the team, which the calling thread is, is done: completes the region and goes back to the member that
+/// opened it.
+void close_region(Team& team);
 
 /// What close_region() does but for what a tool is told of.
-void complete_region();
+void complete_region(Team& team);
 
 /// The calling thread goes on as the only thread of a team at level 0, with these ICVs.
 Team& open_initial_team(const Icv& icv);

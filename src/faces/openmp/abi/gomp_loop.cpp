@@ -48,24 +48,25 @@ bool begin_general(Loop loop, long schedule, long chunk, bool ordered, T* start,
 }
 
 Team& open_with_loop(void (*function)(void*), void* data, unsigned threads, const Loop& loop) {
-  Team& team = prepare_region(resolve_size(this_member(), threads, 0), function, data);
+  Member& opener = this_member();
+  Team& team = prepare_region(opener, resolve_size(opener, threads, 0), function, data);
   prepare_loop(team, loop);
   start_members(team);
   return team;
 }
 
 void run_with_loop(void (*function)(void*), void* data, unsigned threads, const Loop& loop) {
-  open_with_loop(function, data, threads, loop);
+  Team& team = open_with_loop(function, data, threads, loop);
   function(data);
-  close_region();
+  close_region(team);
 }
 
 [[gnu::noinline, gnu::cold]] void run_watched_with_loop(ompt::Caller caller, void (*function)(void*), void* data,
                                                         unsigned threads, const Loop& loop) {
   const ompt::RegionCall call(caller, threads);
-  open_with_loop(function, data, threads, loop);
+  Team& team = open_with_loop(function, data, threads, loop);
   ompt::call_body(function, data);
-  close_region();
+  close_region(team);
 }
 
 }  // namespace

@@ -68,15 +68,16 @@ namespace {
 
 template <class Call>
 inline unsigned run_with_reductions(Call call, void (*function)(void*), void* data, unsigned threads) {
-  const unsigned size = resolve_size(this_member(), threads, 0);
+  Member& opener = this_member();
+  const unsigned size = resolve_size(opener, threads, 0);
   Taskgroup group;
-  make_sets(size, *static_cast<std::uintptr_t**>(data), nullptr, &group, this_member());
-  Team& team = prepare_region(size, function, data);
+  make_sets(size, *static_cast<std::uintptr_t**>(data), nullptr, &group, opener);
+  Team& team = prepare_region(opener, size, function, data);
   team.group = &group;
   team.master.implicit.group = &group;
   start_members(team);
   call(function, data);
-  close_region();
+  close_region(team);
   return size;
 }
 

@@ -43,18 +43,25 @@ unsigned next_section(Member& member) {
   return next_chunk(member, &chunk) ? static_cast<unsigned>(chunk.start) : 0;
 }
 
+Team& open(void (*function)(void*), void* data, unsigned threads) {
+  Member& opener = this_member();
+  return open_region(opener, resolve_size(opener, threads, 0), function, data);
+}
+
 [[gnu::noinline, gnu::cold]] void run_watched_region(ompt::Caller caller, void (*function)(void*), void* data,
                                                      unsigned threads) {
   const ompt::RegionCall call(caller, threads);
-  open_region(resolve_size(this_member(), threads, 0), function, data);
+  Team& team = open(function, data, threads);
   ompt::call_body(function, data);
-  close_region();
+  close_region(team);
 }
 
-void open_with_sections(void (*function)(void*), void* data, unsigned threads, unsigned count) {
-  Team& team = prepare_region(resolve_size(this_member(), threads, count), function, data);
+Team& open_with_sections(void (*function)(void*), void* data, unsigned threads, unsigned count) {
+  Member& opener = this_member();
+  Team& team = prepare_region(opener, resolve_size(opener, threads, count), function, data);
   prepare_loop(team, over_sections(count));
   start_members(team);
+  return team;
 }
 
 }  // namespace
@@ -66,32 +73,32 @@ WEFT_EXPORT void GOMP_parallel(void (*function)(void*), void* data, unsigned thr
   note_proc_bind(flags);
   if (ompt::watched) [[unlikely]]
     return run_watched_region(WEFT_CALLER, function, data, threads);
-  open_region(resolve_size(this_member(), threads, 0), function, data);
+  Team& team = open(function, data, threads);
   function(data);
-  close_region();
+  close_region(team);
 }
 
 WEFT_EXPORT void GOMP_parallel_start(void (*function)(void*), void* data, unsigned threads) {
-  const auto open = [&] { open_region(resolve_size(this_member(), threads, 0), function, data); };
+  const auto open_it = [&] { open(function, data, threads); };
   if (ompt::watched) [[unlikely]]
-    return ompt::open_watched_region(WEFT_CALLER, threads, __builtin_frame_address(0), open);
-  open();
+    return ompt::open_watched_region(WEFT_CALLER, threads, __builtin_frame_address(0), open_it);
+  open_it();
 }
 
-WEFT_EXPORT void GOMP_parallel_end() { close_region(); }
+WEFT_EXPORT void GOMP_parallel_end() { close_region(*this_member().team); }
 
 WEFT_EXPORT void GOMP_parallel_sections(void (*function)(void*), void* data, unsigned threads, unsigned count,
                                         unsigned flags) {
   note_proc_bind(flags);
   if (ompt::watched) [[unlikely]] {
     const ompt::RegionCall call(WEFT_CALLER, threads);
-    open_with_sections(function, data, threads, count);
+    Team& team = open_with_sections(function, data, threads, count);
     ompt::call_body(function, data);
-    return close_region();
+    return close_region(team);
   }
-  open_with_sections(function, data, threads, count);
+  Team& team = open_with_sections(function, data, threads, count);
   function(data);
-  close_region();
+  close_region(team);
 }
 
 WEFT_EXPORT void GOMP_parallel_sections_start(void (*function)(void*), void* data, unsigned threads, unsigned count) {

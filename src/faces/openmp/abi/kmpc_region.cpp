@@ -12,10 +12,12 @@
 namespace weft::openmp {
 namespace {
 
-void run_region(unsigned size, Outlined& outlined) {
-  open_region(size, call_outlined, &outlined);
+void run_region(Member& opener, unsigned size, Outlined& outlined) {
+  Team& team = prepare_region(opener, size, call_outlined, &outlined);
+  team.code = reinterpret_cast<std::uintptr_t>(outlined.function);
+  start_members(team);
   call_outlined(&outlined);
-  close_region();
+  close_region(team);
 }
 
 template <class... Arguments>
@@ -54,12 +56,12 @@ void push_inner_threads(const std::int32_t* numbers, unsigned count) {
 [[gnu::noinline, gnu::cold]] void run_attended_region(ompt::Caller caller, bool active, Outlined& outlined) {
   note_opener(Dialect::llvm);
   Member& member = this_member();
-  if (!ompt::watched) return run_region(take_size(member, active), outlined);
+  if (!ompt::watched) return run_region(member, take_size(member, active), outlined);
   const unsigned requested = active ? member.pushed.threads : 1;
   const ompt::RegionCall call(caller, requested);
-  open_region(take_size(member, active), call_watched_outlined, &outlined);
+  Team& team = open_region(member, take_size(member, active), call_watched_outlined, &outlined);
   call_watched_outlined(&outlined);
-  close_region();
+  close_region(team);
 }
 
 }  // namespace
@@ -105,7 +107,8 @@ WEFT_EXPORT void __kmpc_fork_call(Ident*, std::int32_t count, Microtask function
   WEFT_TAKE_OUTLINED(outlined, function, count);
   if (attends_regions) [[unlikely]]
     return run_attended_region(WEFT_CALLER, true, outlined);
-  run_region(take_size(this_member(), true), outlined);
+  Member& opener = this_member();
+  run_region(opener, take_size(opener, true), outlined);
 }
 
 // The compiler has put all arguments into one structure here, or there are none.
@@ -114,19 +117,23 @@ WEFT_EXPORT void __kmpc_fork_call_if(Ident*, std::int32_t, Microtask function, s
   Outlined outlined{function, &arguments, arguments != nullptr ? 1U : 0U};
   if (attends_regions) [[unlikely]]
     return run_attended_region(WEFT_CALLER, condition != 0, outlined);
-  run_region(take_size(this_member(), condition != 0), outlined);
+  Member& opener = this_member();
+  run_region(opener, take_size(opener, condition != 0), outlined);
 }
 
 // The if clause was false: the thread calls the body itself.
 WEFT_EXPORT void __kmpc_serialized_parallel(Ident*, Gtid) {
-  const auto open = [] { open_region(take_size(this_member(), false), nullptr, nullptr); };
+  const auto open = [] {
+    Member& opener = this_member();
+    open_region(opener, take_size(opener, false), nullptr, nullptr);
+  };
   if (attends_regions) [[unlikely]]
     note_opener(Dialect::llvm);
   if (ompt::watched) [[unlikely]]
     return ompt::open_watched_region(WEFT_CALLER, 1, WEFT_FRAME_OF_CALLER, open);
   open();
 }
-WEFT_EXPORT void __kmpc_end_serialized_parallel(Ident*, Gtid) { close_region(); }
+WEFT_EXPORT void __kmpc_end_serialized_parallel(Ident*, Gtid) { close_region(*this_member().team); }
 
 WEFT_EXPORT void __kmpc_push_num_threads(Ident*, Gtid, std::int32_t threads) {
   this_member().pushed.threads = threads > 0 ? static_cast<unsigned>(threads) : 1;

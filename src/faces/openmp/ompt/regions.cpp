@@ -137,16 +137,15 @@ void region_opens(Team& team) {
   tell_begin(region, seat(region, team.master));
 }
 
-void close_watched_region() {
-  Member& master = this_member();
-  Team& team = *master.team;
+void close_watched_region(Team& team) {
+  Member& master = team.master;
   Region& region = *team.watched;
   ImplicitRecord& task = *static_cast<ImplicitRecord*>(record_of(master.implicit));
   Thread& thread = *task.thread;
   set_exit_frame(task, nullptr);
   end_member(master, region, task, region.code);
   Member& opener = *master.parent;
-  complete_region();
+  complete_region(team);
   thread.state.store(region.state_before, std::memory_order_relaxed);
   Record& around = Here(opener).task;
   if (region.keeps_frame) around.frame.enter.pointer = nullptr;

@@ -9,8 +9,8 @@ namespace weft::openmp::ompt {
 /// tells of each member.
 void region_opens(Team& team);
 
-/// The calling member 0 is done: waits for the others as in a barrier, and closes the region.
-void close_watched_region();
+/// Member 0, which the calling thread is, is done: waits for the others as in a barrier, and closes the region.
+void close_watched_region(Team& team);
 
 /// A team at level 0 begins: of a root, of a league or of a target region.
 void initial_team_opens(Team& team);
