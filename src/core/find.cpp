@@ -144,7 +144,7 @@ auto first_of_victims(unsigned start, Look look) -> decltype(look(*runtime.worke
 // Of workers that do not get on (core/hand.h).
 Found open_hand_of(Worker& victim, const Share* scope) {
   Found found;
-  if (victim.hands.open.load(std::memory_order_relaxed)) found.share = take_from_hand(victim, scope, found.run);
+  if (offers_hand(victim, scope)) found.share = take_from_hand(victim, scope, found.run);
   return found;
 }
 
@@ -155,7 +155,7 @@ template <class Lookers>
 bool any_work_within(const Share* scope, Lookers looker) {
   return first_of_victims(0, [scope, looker](Worker& victim) {
     return has_ready_units(victim) || (!victim.aside.looks_empty() && victim.aside.has(looker(victim))) ||
-           shared_work(victim, scope) != nullptr || victim.hands.open.load(std::memory_order_relaxed);
+           shared_work(victim, scope) != nullptr || offers_hand(victim, scope);
   });
 }
 
@@ -300,7 +300,7 @@ bool offers_share(const Worker& worker) { return shared_work(worker, nullptr) !=
 
 bool offers_work(const Worker& worker) {
   return has_ready_units(worker) || !worker.aside.looks_empty() || offers_share(worker) ||
-         worker.hands.open.load(std::memory_order_relaxed);
+         offers_hand(worker, nullptr);
 }
 
 void publish(Worker& worker, Share& share) {

@@ -21,33 +21,35 @@ class Visit {
 
 }  // namespace
 
+Hand* Hand::open_outermost(Hands& hands) {
+  Hand* found = nullptr;
+  for (Hand* hand = hands.top.load(std::memory_order_acquire); hand != nullptr; hand = hand->outer_)
+    if (!hand->is_empty()) found = hand;
+  hands.open.store(found != nullptr ? &found->share_ : nullptr, std::memory_order_relaxed);
+  return found;
+}
+
 bool open_hand(Worker& worker) {
   Hands& hands = worker.hands;
   if (hands.top.load(std::memory_order_relaxed) == nullptr) return false;
   const Visit visit(hands);
-  bool some_left = false;
-  for (const Hand* hand = hands.top.load(std::memory_order_acquire); hand != nullptr; hand = hand->outer_)
-    some_left = some_left || !hand->is_empty();
-  hands.open.store(some_left, std::memory_order_relaxed);
-  return some_left;
+  return Hand::open_outermost(hands) != nullptr;
 }
 
 Share* take_from_hand(Worker& victim, const Share* scope, Share::Run& run) {
   Hands& hands = victim.hands;
   const Visit visit(hands);
-  Hand* found = nullptr;
-  unsigned left = 0;
-  for (Hand* hand = hands.top.load(std::memory_order_acquire); hand != nullptr; hand = hand->outer_) {
-    if (hand->is_empty()) continue;
-    ++left;
-    if (hand->share_.lies_within(scope)) found = hand;
-  }
-  if (left == 0 || (left == 1 && found != nullptr)) hands.open.store(false, std::memory_order_relaxed);
-  if (found == nullptr) return nullptr;
-  const std::uint32_t first = found->next_.load(std::memory_order_relaxed);
-  run = {first, found->end_.load(std::memory_order_relaxed) - first, false};
-  found->end_.store(first, std::memory_order_relaxed);
-  return &found->share_;
+  Hand* hand = Hand::open_outermost(hands);
+  if (hand == nullptr || !hand->share_.lies_within(scope)) return nullptr;
+  // The owner may take one more after the fence, which it does not start before it has waited for this visit.
+  const std::uint32_t next = hand->next_.load(std::memory_order_relaxed);
+  const std::uint32_t end = hand->end_.load(std::memory_order_relaxed);
+  if (next >= end) return nullptr;
+  const std::uint32_t middle = next + (end - next) / 2;
+  run = {middle, end - middle, false};
+  hand->end_.store(middle, std::memory_order_relaxed);
+  Hand::open_outermost(hands);
+  return &hand->share_;
 }
 
 }  // namespace weft::core

@@ -1,9 +1,10 @@
 // A hand: the numbers of a share (pool/share.h) that a loop has claimed in one go and not started yet. The loop starts
 // them one after the other, and as long as each comes back, that is the quickest way. But what it has started may sleep
 // in the kernel, for something that one of the others is to do: then nobody else would ever come to those. (Seen: six
-// members of a team that took turns by pthread_cond_wait(), four of them in one hand.) So when the watchdog has found a
-// worker's KLT asleep, or where it cannot be interrupted, it opens the worker's hand, and whoever looks for work takes
-// what is left in it.
+// members of a team that took turns by pthread_cond_wait(), four of them in one hand.) Or it takes long, where those
+// before it did not. So when the watchdog has found a worker's KLT asleep, or where it cannot be interrupted, or its
+// outermost loop at the same number for some time, it opens the worker's hand, and whoever looks for work takes half of
+// what is left in it, until nothing is.
 //
 // Why each number is started once. The loop notes that it takes n (`next_`), then looks whether there is a visitor and
 // whether n is still its own (`end_`). A visitor, of whom the lock lets in one at a time, says that it is there, then
@@ -64,6 +65,7 @@ class Hand {
       const bool visited = worker_.hands.visited.load(std::memory_order_acquire);
       if (visited || number >= end_.load(std::memory_order_relaxed)) [[unlikely]]
         if (!is_still_here(number)) return false;
+      if (outer_ == nullptr) note_taken();
     }
     --left_;
     --worker_.in_hand;
@@ -74,7 +76,15 @@ class Hand {
   friend bool open_hand(Worker& worker);
   friend Share* take_from_hand(Worker& victim, const Share* scope, Share::Run& run);
 
+  // For a visitor: the outermost that is not empty, or nullptr; from now on that is the one that is open.
+  static Hand* open_outermost(Hands& hands);
   bool is_empty() const { return next_.load(std::memory_order_relaxed) >= end_.load(std::memory_order_relaxed); }
+
+  // Only the owner writes.
+  void note_taken() {
+    std::atomic<std::uint32_t>& taken = worker_.hands.taken;
+    taken.store(taken.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 
   [[gnu::noinline]] bool is_still_here(std::uint32_t number) {
     const SpinGuard guard(worker_.hands.lock);
@@ -96,8 +106,14 @@ class Hand {
 /// From the watchdog: the worker does not get on, so what it has in hand is for others. False: it has nothing.
 bool open_hand(Worker& worker);
 
-/// What is left in the outermost of the victim's hands whose share lies within the scope; nullptr: nothing. The caller
-/// starts all of the run.
+/// Whether the worker's hand is open, and what it holds lies within the scope (a hint).
+inline bool offers_hand(const Worker& worker, const Share* scope) {
+  const Share* share = worker.hands.open.load(std::memory_order_relaxed);
+  return share != nullptr && share->lies_within(scope);
+}
+
+/// Half of what is left in the outermost of the victim's hands, the upper one, if that lies within the scope; nullptr:
+/// nothing. The caller starts all of the run.
 Share* take_from_hand(Worker& victim, const Share* scope, Share::Run& run);
 
 }  // namespace weft::core

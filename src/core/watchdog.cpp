@@ -37,6 +37,7 @@ constexpr std::uint64_t least_computed_ns = 50ULL * 1000;
 // A root cannot go on before what sleeps on its KLT: after that long even a call is interrupted that returns EINTR.
 constexpr std::uint64_t most_for_a_root_ns = 1000ULL * 1000 * 1000;
 constexpr std::uint64_t most_between_looks_ns = 10ULL * 1000 * 1000;  // for the timers' sake
+constexpr std::uint64_t longest_in_hand_ns = 20ULL * 1000 * 1000;
 constexpr std::uint64_t between_tries_ns = 50ULL * 1000;
 constexpr unsigned most_in_vain = 5;
 constexpr unsigned looks_before_rest = 10;
@@ -48,9 +49,11 @@ struct Seen {
   std::uint64_t asleep_since = 0;
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
-  int interrupted = 0;        // the KLT that was, last
-  std::uint64_t sent = 0;     // when; or when that was last found to be in vain
-  bool changes_over = false;  // it was made to run another unit since the last look
+  int interrupted = 0;            // the KLT that was, last
+  std::uint64_t sent = 0;         // when; or when that was last found to be in vain
+  bool changes_over = false;      // it was made to run another unit since the last look
+  std::uint32_t taken = 0;        // numbers out of its outermost hand,
+  std::uint64_t taken_since = 0;  // and since when so many
   // Its KLT sleeps in the kernel, or cannot be interrupted where it is; for others to see.
   base::Relaxed<bool> blocked{false};
 };
@@ -136,11 +139,25 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t now) {
 
 // What the worker has in hand is for others, who come to it no other way. False: it has nothing.
 bool open_its_hand(Worker& worker) {
-  if (worker.hands.open.load(std::memory_order_relaxed)) return true;
-  if (!open_hand(worker)) return false;
+  if (worker.scheduler() != nullptr) return false;  // nobody comes there
+  if (!offers_hand(worker, nullptr) && !open_hand(worker)) return false;
   runtime.hands_open.store(true, std::memory_order_relaxed);
   notify();
   return true;
+}
+
+// Its outermost loop may stand still while what it has started passes scheduling points all the while: a member that
+// opens regions of its own, again and again, until another one has done something. Or that takes long. True: so what is
+// left in its hand is for others.
+bool see_to_its_hand(Worker& worker, Seen& before, std::uint64_t now) {
+  const std::uint32_t taken = worker.hands.taken.load(std::memory_order_relaxed);
+  if (taken != before.taken || worker.hands.top.load(std::memory_order_relaxed) == nullptr) {
+    before.taken = taken;
+    before.taken_since = now;
+    worker.hands.open.store(nullptr, std::memory_order_relaxed);
+    return false;
+  }
+  return now - before.taken_since >= longest_in_hand_ns && open_its_hand(worker);
 }
 
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
@@ -221,8 +238,10 @@ void look(std::uint64_t now) {
     Seen& before = seen[worker.index];
     if (!worker.active.load(std::memory_order_relaxed)) {
       before.blocked = false;
+      worker.hands.open.store(nullptr, std::memory_order_relaxed);
       return;
     }
+    const bool others_take_its_hand = see_to_its_hand(worker, before, now);
     const void* group = worker.stuck_group.load(std::memory_order_relaxed);
     if (worker.spins.load(std::memory_order_relaxed) && worker.spins.exchange(false, std::memory_order_relaxed))
       note_spinner(group);
@@ -234,9 +253,8 @@ void look(std::uint64_t now) {
       if (!next_after) before.since = now;
       before.asleep_since = now;
       before.changes_over = false;
-      worker.hands.open.store(false, std::memory_order_relaxed);
       if (!next_after) before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
-      if (waiting && keeps_others_waiting(worker, before))
+      if (others_take_its_hand || (waiting && keeps_others_waiting(worker, before)))
         stand_in_for(before, now);
       else
         before.blocked = false;
@@ -258,11 +276,9 @@ void look(std::uint64_t now) {
     before.since = now;
   });
   blocked_seen.store(count_blocked(), std::memory_order_relaxed);
-  if (runtime.hands_open.load(std::memory_order_relaxed)) {
-    const bool some =
-        find_worker([](const Worker& worker) { return worker.hands.open.load(std::memory_order_relaxed); });
-    runtime.hands_open.store(some, std::memory_order_relaxed);
-  }
+  // A visitor may have opened another hand meanwhile than the one that it has come for.
+  const bool some = find_worker([](const Worker& worker) { return offers_hand(worker, nullptr); }) != nullptr;
+  runtime.hands_open.store(some, std::memory_order_relaxed);
 }
 
 std::atomic<std::uint32_t> hurry{0};

@@ -58,8 +58,9 @@ enum class WorkerUse : std::uint8_t {
 struct Hands {
   std::atomic<Hand*> top{nullptr};
   std::atomic<bool> visited{false};
-  std::atomic<bool> open{false};  // for whoever looks for work
-  Spinlock lock;                  // of visitors
+  std::atomic<std::uint32_t> taken{0};      // by the loop whose hand is the outermost; it says whether that gets on
+  std::atomic<const Share*> open{nullptr};  // for whoever looks for work: the share of the outermost that is not empty
+  Spinlock lock;                            // of visitors
 };
 
 /// What `--report` adds up. Each worker counts its own; readers accept a slightly old value.

@@ -7,8 +7,8 @@ set(abi_clang_both
   task_thread_num taskgroup taskloop taskloop_ranges threadprivate threadprivate_nested)
 # What stock libomp 19 does otherwise: defaults and limits of its own (allocator, cancel, lock, routines_team), an abort
 # where a loop outside of any region is cancelled, no guarantee for the order of priorities, and detach outside of regions
-# waits for nobody.
-set(abi_clang_no_stock allocator cancel cancel_alone detach detach_discarded lock loop_collapse routines_team task_priority)
+# waits for nobody; and a region within a league has as many threads as CPUs.
+set(abi_clang_no_stock allocator cancel cancel_alone detach detach_discarded lock loop_collapse parallel_changing routines_team task_priority)
 foreach(name ${abi_clang_both})
   set(stock)
   if(name IN_LIST abi_clang_no_stock)

@@ -7,7 +7,7 @@
 #include <sched.h>
 
 enum { MOST = 67, MOST_ASLEEP = 8 };
-enum deed { NOTHING, BARRIER, OWN_BARRIER, CHAIN, CHAIN_ASLEEP, UNEVEN, INNER };
+enum deed { NOTHING, BARRIER, OWN_BARRIER, CHAIN, CHAIN_ASLEEP, UNEVEN, INNER, INNER_UNTIL };
 
 struct region {
   enum deed deed;
@@ -57,6 +57,15 @@ __attribute__((noinline)) static void run(struct region* region) {
 #pragma omp parallel num_threads(3)
         check_add(&region->inner, 1);
         break;
+      case INNER_UNTIL: /* the last one has been there */
+        if (check_sanitized()) break;
+        if (me == region->members - 1) check_store(&region->last, 0);
+        while (me == 1 && check_load(&region->last) != 0) {
+#pragma omp parallel num_threads(2)
+          check_add(&region->inner, 1);
+          usleep(100);
+        }
+        break;
     }
   }
 }
@@ -72,17 +81,24 @@ static void runs_once_each(enum deed deed, int members) {
   if (deed == INNER) CHECK_EQ(region.inner, 3 * members);
 }
 
+static void sleep_in_turn(void) {
+  for (int round = 0; round < 20; ++round) runs_once_each(NOTHING, MOST_ASLEEP);
+  runs_once_each(CHAIN_ASLEEP, MOST_ASLEEP);
+}
+
 static void body(void) {
   static const int sizes[] = {3, 8, 31, MOST};
   omp_set_dynamic(0);
   omp_set_max_active_levels(omp_get_supported_active_levels());
   for (unsigned size = 0; size < sizeof sizes / sizeof *sizes; ++size) {
-    for (enum deed deed = BARRIER; deed <= INNER; ++deed) {
+    for (enum deed deed = BARRIER; deed <= INNER_UNTIL; ++deed) {
       for (int round = 0; round < CHECK_SCALE(40); ++round) runs_once_each(NOTHING, sizes[size]);
       runs_once_each(deed, sizes[size]);
       runs_once_each(deed, sizes[size]);
     }
   }
+#pragma omp teams num_teams(1)
+  sleep_in_turn();
 }
 
 CHECK_MAIN_FLAT(body)

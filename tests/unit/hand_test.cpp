@@ -27,7 +27,7 @@ class HandTest : public ::testing::Test {
   Share share;
   Share::Run run{};
 
-  bool take_the_rest(const Share* scope = nullptr) { return core::take_from_hand(worker, scope, run) == &share; }
+  bool take_some(const Share* scope = nullptr) { return core::take_from_hand(worker, scope, run) == &share; }
 };
 
 TEST_F(HandTest, HandsOutItsNumbersInTurn) {
@@ -46,14 +46,18 @@ TEST_F(HandTest, WhatIsLeftGoesToAVisitor) {
   ASSERT_TRUE(hand.take(number));
   ASSERT_TRUE(hand.take(number));
   ASSERT_TRUE(core::open_hand(worker));
-  EXPECT_TRUE(worker.hands.open);
-  ASSERT_TRUE(take_the_rest());
+  EXPECT_EQ(worker.hands.open, &share);
+  ASSERT_TRUE(take_some());
+  EXPECT_EQ(run.first, 13U);
+  EXPECT_EQ(run.count, 2U);
+  EXPECT_EQ(worker.hands.open, &share);
+  ASSERT_TRUE(take_some());
   EXPECT_EQ(run.first, 12U);
-  EXPECT_EQ(run.count, 3U);
-  EXPECT_FALSE(worker.hands.open);
+  EXPECT_EQ(run.count, 1U);
+  EXPECT_EQ(worker.hands.open, nullptr);
   EXPECT_FALSE(hand.take(number));
   EXPECT_FALSE(hand.take(number));
-  EXPECT_FALSE(take_the_rest());
+  EXPECT_FALSE(take_some());
   EXPECT_FALSE(core::open_hand(worker));
 }
 
@@ -63,7 +67,8 @@ TEST_F(HandTest, NothingIsLeftInHandWhenItsOwnerLeavesIt) {
     std::uint32_t number = 0;
     ASSERT_TRUE(hand.take(number));
     EXPECT_EQ(worker.in_hand, 3U);
-    ASSERT_TRUE(take_the_rest());
+    while (take_some()) continue;
+    EXPECT_FALSE(hand.take(number));
   }
   EXPECT_EQ(worker.in_hand, 0U);
   EXPECT_FALSE(core::open_hand(worker));
@@ -74,23 +79,23 @@ TEST_F(HandTest, AnEmptyHandIsNotOpened) {
   Hand hand(worker, share, {0, 2, false});
   all_of(hand);
   EXPECT_FALSE(core::open_hand(worker));
-  EXPECT_FALSE(worker.hands.open);
+  EXPECT_EQ(worker.hands.open, nullptr);
 }
 
 TEST_F(HandTest, TheOutermostGoesFirst) {
   Share inner_share;
-  Hand outer(worker, share, {0, 3, false});
+  Hand outer(worker, share, {0, 2, false});
   std::uint32_t number = 0;
   ASSERT_TRUE(outer.take(number));
-  Hand inner(worker, inner_share, {20, 3, false});
+  Hand inner(worker, inner_share, {20, 2, false});
   ASSERT_TRUE(inner.take(number));
   ASSERT_TRUE(core::open_hand(worker));
-  ASSERT_TRUE(take_the_rest());
+  ASSERT_TRUE(take_some());
   EXPECT_EQ(run.first, 1U);
-  EXPECT_TRUE(worker.hands.open);
+  EXPECT_EQ(worker.hands.open, &inner_share);
   EXPECT_EQ(core::take_from_hand(worker, nullptr, run), &inner_share);
   EXPECT_EQ(run.first, 21U);
-  EXPECT_FALSE(worker.hands.open);
+  EXPECT_EQ(worker.hands.open, nullptr);
 }
 
 TEST_F(HandTest, OnlyWhatLiesWithinTheScope) {
@@ -98,9 +103,10 @@ TEST_F(HandTest, OnlyWhatLiesWithinTheScope) {
   share.within.store(&enclosing);
   Hand hand(worker, share, {0, 3, false});
   ASSERT_TRUE(core::open_hand(worker));
-  EXPECT_FALSE(take_the_rest(&other));
-  EXPECT_TRUE(worker.hands.open);
-  EXPECT_TRUE(take_the_rest(&enclosing));
+  EXPECT_FALSE(core::offers_hand(worker, &other));
+  EXPECT_FALSE(take_some(&other));
+  EXPECT_TRUE(core::offers_hand(worker, &enclosing));
+  EXPECT_TRUE(take_some(&enclosing));
 }
 
 TEST_F(HandTest, EachNumberIsStartedOnceWhileVisitorsComeAndGo) {

@@ -195,8 +195,10 @@ void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) 
 // So many, but no more than a fair part of what is left.
 [[gnu::always_inline]] inline core::Share::Run claim(core::Worker& worker, Team& team, unsigned length) {
   if (length != 1) {
-    const unsigned fair = team.share.left() / core::runtime.active.load(std::memory_order_relaxed) + 1;
+    const unsigned active = core::runtime.active.load(std::memory_order_relaxed);
+    const unsigned fair = (team.share.left() + active - 1) / active;
     if (length > fair) length = fair;
+    if (length == 0) length = 1;
   }
   return team.share.claim(length, worker.lends_within.load(std::memory_order_relaxed));
 }
@@ -218,8 +220,10 @@ void take_members(core::Worker& worker, Team& team) {
     const bool finished = run_members(worker, team, run, false);
     const unsigned long long taken = arch::ticks() - claimed;
     worker.restraint.took(claimed - began, finished ? taken : UINT64_MAX);
+    const bool short_ones = were_short(run, taken);
+    if (!short_ones) team.share.run_length.store(0, std::memory_order_relaxed);
     if (core::has_local_work(worker)) return;
-    length = length_after(run, were_short(run, taken));
+    length = length_after(run, short_ones);
   }
 }
 
@@ -238,7 +242,8 @@ void run_members_left(core::Worker& worker, Team& team) {
     all_short = all_short && short_ones;
     run = claim(worker, team, length_after(run, short_ones));
   }
-  if (measured) cache_of(worker).run_lengths.learn(team.code, all_short);
+  const bool short_elsewhere = team.share.run_length.load(std::memory_order_relaxed) != 0;
+  if (measured || !short_elsewhere) cache_of(worker).run_lengths.learn(team.code, all_short && short_elsewhere);
   if (run.count != 0) run_members(worker, team, run, true);
 }
 

@@ -211,7 +211,6 @@ namespace {
 void give_seats(core::Worker& worker, Team& team, Team& outer) {
   if (team.standing == Standing::outermost) {
     team.seats = seats_for(worker, team.size);
-    worker.active.store(true, std::memory_order_relaxed);
   } else if (outer.standing == Standing::initial && !ompt::watched) {
     team.seats = seats_within(worker, outer, team.size);
   }
@@ -234,6 +233,8 @@ Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), voi
   if (outer.standing == Standing::root) team.standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
     give_seats(worker, team, outer);
+    team.activates = !worker.active.load(std::memory_order_relaxed);
+    if (team.activates) worker.active.store(true, std::memory_order_relaxed);
     team.pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
     clear_vacancies(team, size);
   } else {
@@ -308,7 +309,7 @@ void complete_region(Team& team) {
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
   if (team.size > 1) {
-    if (team.standing == Standing::outermost) core::become_inactive(worker);
+    if (team.activates) core::become_inactive(worker);
     release_threads(team);
   }
   if (forked) return;  // the team is a picture of the parent's
