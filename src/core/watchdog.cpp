@@ -38,6 +38,7 @@ constexpr std::uint64_t least_computed_ns = 50ULL * 1000;
 constexpr std::uint64_t most_for_a_root_ns = 1000ULL * 1000 * 1000;
 constexpr std::uint64_t most_between_looks_ns = 10ULL * 1000 * 1000;  // for the timers' sake
 constexpr std::uint64_t longest_in_hand_ns = 20ULL * 1000 * 1000;
+constexpr std::uint64_t between_visits_ns = 5ULL * 1000 * 1000;  // which cost a membarrier
 constexpr std::uint64_t between_tries_ns = 50ULL * 1000;
 constexpr unsigned most_in_vain = 5;
 constexpr unsigned looks_before_rest = 10;
@@ -54,6 +55,7 @@ struct Seen {
   bool changes_over = false;      // it was made to run another unit since the last look
   std::uint32_t taken = 0;        // numbers out of its outermost hand,
   std::uint64_t taken_since = 0;  // and since when so many
+  std::uint64_t next_visit = 0;   // to its hands, not before
   // Its KLT sleeps in the kernel, or cannot be interrupted where it is; for others to see.
   base::Relaxed<bool> blocked{false};
 };
@@ -138,9 +140,13 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t now) {
 }
 
 // What the worker has in hand is for others, who come to it no other way. False: it has nothing.
-bool open_its_hand(Worker& worker) {
+bool open_its_hand(Worker& worker, Seen& before, std::uint64_t now) {
   if (worker.scheduler() != nullptr) return false;  // nobody comes there
-  if (!offers_hand(worker, nullptr) && !open_hand(worker)) return false;
+  if (!offers_hand(worker, nullptr)) {
+    if (now < before.next_visit) return false;
+    before.next_visit = now + between_visits_ns;
+    if (!open_hand(worker)) return false;
+  }
   runtime.hands_open.store(true, std::memory_order_relaxed);
   notify();
   return true;
@@ -157,7 +163,7 @@ bool see_to_its_hand(Worker& worker, Seen& before, std::uint64_t now) {
     worker.hands.open.store(nullptr, std::memory_order_relaxed);
     return false;
   }
-  return now - before.taken_since >= longest_in_hand_ns && open_its_hand(worker);
+  return now - before.taken_since >= longest_in_hand_ns && open_its_hand(worker, before, now);
 }
 
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
@@ -180,7 +186,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   if (asleep || polls) {
     worker.tries.store(0, std::memory_order_relaxed);
     if (worker.parked.load(std::memory_order_relaxed) != 0) return false;
-    const bool opened = open_its_hand(worker);
+    const bool opened = open_its_hand(worker, before, now);
     const bool stands_in = (elsewhere_too || opened) && stand_in_for(before, now);
     if (!interrupts || !has_roots_klt) return stands_in;
     const bool restartably = os::sleeps_restartably(klt);
@@ -193,7 +199,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   // others may go.
   const bool others_needed = worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_runs();
   if (in_vain || others_needed) {
-    const bool opened = open_its_hand(worker);
+    const bool opened = open_its_hand(worker, before, now);
     if (elsewhere_too || opened) stand_in_for(before, now);
   }
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
