@@ -37,8 +37,8 @@ class Hand {
         end_(run.first + run.count),
         left_(run.count),
         listed_(run.count > 1) {
-    worker.in_hand += run.count;
     if (!listed_) return;
+    worker.in_hand += run.count;
     outer_ = worker.hands.top.load(std::memory_order_relaxed);
     worker.hands.top.store(this, std::memory_order_release);
   }
@@ -66,9 +66,9 @@ class Hand {
       if (visited || number >= end_.load(std::memory_order_relaxed)) [[unlikely]]
         if (!is_still_here(number)) return false;
       if (outer_ == nullptr) note_taken();
+      --left_;
+      --worker_.in_hand;
     }
-    --left_;
-    --worker_.in_hand;
     return true;
   }
 
@@ -105,6 +105,11 @@ class Hand {
 
 /// From the watchdog: the worker does not get on, so what it has in hand is for others. False: it has nothing.
 bool open_hand(Worker& worker);
+/// The same: it gets on.
+inline void close_hand(Worker& worker) {
+  if (worker.hands.open.load(std::memory_order_relaxed) != nullptr)
+    worker.hands.open.store(nullptr, std::memory_order_relaxed);
+}
 
 /// Whether the worker's hand is open, and what it holds lies within the scope (a hint).
 inline bool offers_hand(const Worker& worker, const Share* scope) {

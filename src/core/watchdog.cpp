@@ -160,7 +160,7 @@ bool see_to_its_hand(Worker& worker, Seen& before, std::uint64_t now) {
   if (taken != before.taken || worker.hands.top.load(std::memory_order_relaxed) == nullptr) {
     before.taken = taken;
     before.taken_since = now;
-    worker.hands.open.store(nullptr, std::memory_order_relaxed);
+    close_hand(worker);
     return false;
   }
   return now - before.taken_since >= longest_in_hand_ns && open_its_hand(worker, before, now);
@@ -244,7 +244,7 @@ void look(std::uint64_t now) {
     Seen& before = seen[worker.index];
     if (!worker.active.load(std::memory_order_relaxed)) {
       before.blocked = false;
-      worker.hands.open.store(nullptr, std::memory_order_relaxed);
+      close_hand(worker);
       return;
     }
     const bool others_take_its_hand = see_to_its_hand(worker, before, now);

@@ -125,13 +125,23 @@ void reinstall(core::Worker& worker, core::Unit* below) {
     core::install_home(worker);
 }
 
-// Whether all of them have come to their end. (By reference: a Run that is passed in registers is written field by
-// field, and read back as one word, which the processor makes wait for 8 ns.)
-bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, bool by_master) {
+// Members that have returned.
+struct Unreported {
+  unsigned first, count;
+};
+
+void report(Team& team, const Unreported& returned, bool by_master) {
+  if (returned.count != 0) members_done(team, returned.first, returned.count, by_master);
+}
+
+// Whether all of them have come to their end; the last ones in a row that returned are still to be reported. (By
+// reference: a Run that is passed in registers is written field by field, and read back as one word, which the
+// processor makes wait for 8 ns.)
+bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, bool by_master, Unreported& returned) {
   core::Unit* below = worker.current;
   core::Stack* stack = nullptr;
   unsigned finished_first = run.first;
-  unsigned finished = 0;  // members in a row that returned and are not reported yet
+  unsigned finished = 0;
   {
     core::SchedulerFrame frame(worker);
     core::Hand hand(worker, team.share, run);
@@ -160,8 +170,15 @@ bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, 
   }
   if (stack != nullptr) worker.stacks.give(stack);
   reinstall(worker, below);
-  if (finished != 0) members_done(team, finished_first, finished, by_master);
+  returned.first = finished_first;
+  returned.count = finished;
   return finished == run.count;
+}
+
+void run_and_report(core::Worker& worker, Team& team, const core::Share::Run& run, bool by_master) {
+  Unreported returned;
+  run_members(worker, team, run, by_master, returned);
+  report(team, returned, by_master);
 }
 
 // A member on a stack that is not the worker's.
@@ -217,11 +234,12 @@ void take_members(core::Worker& worker, Team& team) {
     const core::Share::Run run = claim(worker, team, length);
     if (run.count == 0) return;
     const unsigned long long claimed = arch::ticks();
-    const bool finished = run_members(worker, team, run, false);
-    const unsigned long long taken = arch::ticks() - claimed;
-    worker.restraint.took(claimed - began, finished ? taken : UINT64_MAX);
-    const bool short_ones = were_short(run, taken);
-    if (!short_ones) team.share.run_length.store(0, std::memory_order_relaxed);
+    Unreported returned;
+    const bool finished = run_members(worker, team, run, false, returned);
+    const bool short_ones = were_short(run, arch::ticks() - claimed);
+    if (!short_ones) team.share.run_length.store(0, std::memory_order_relaxed);  // while the region is still open
+    report(team, returned, false);
+    worker.restraint.took(claimed - began, finished ? arch::ticks() - claimed : UINT64_MAX);
     if (core::has_local_work(worker)) return;
     length = length_after(run, short_ones);
   }
@@ -236,15 +254,14 @@ void run_members_left(core::Worker& worker, Team& team) {
   bool measured = false, all_short = true;
   while (run.count != 0 && !run.last) {
     const unsigned long long began = arch::ticks();
-    run_members(worker, team, run, true);
+    run_and_report(worker, team, run, true);
     const bool short_ones = were_short(run, arch::ticks() - began);
     measured = true;
     all_short = all_short && short_ones;
     run = claim(worker, team, length_after(run, short_ones));
   }
-  const bool short_elsewhere = team.share.run_length.load(std::memory_order_relaxed) != 0;
-  if (measured || !short_elsewhere) cache_of(worker).run_lengths.learn(team.code, all_short && short_elsewhere);
-  if (run.count != 0) run_members(worker, team, run, true);
+  if (measured) cache_of(worker).run_lengths.learn(team.code, all_short);
+  if (run.count != 0) run_and_report(worker, team, run, true);
 }
 
 namespace {
@@ -283,7 +300,7 @@ bool wants_help(const core::Share& share) {
 }
 
 void run_members_of(core::Share& share, core::Worker& worker, core::Share::Run run) {
-  run_members(worker, reinterpret_cast<Team&>(share), run, false);
+  run_and_report(worker, reinterpret_cast<Team&>(share), run, false);
 }
 
 bool take_from_team(core::Share& share, core::Worker& worker) {

@@ -289,6 +289,8 @@ void wait_for_members_and_tasks(Team& team, Member& master) {
   } while (team.tasks.used.load(std::memory_order_acquire));
   if (used_tasks) close_pool(team);
   core::unpublish(team.share);
+  if (team.size > 2 && team.share.run_length.load(std::memory_order_relaxed) == 0) [[unlikely]]
+    cache_of(*core::this_worker()).run_lengths.learn(team.code, false);
 }
 
 }  // namespace
