@@ -299,8 +299,7 @@ bool any_work() {
 bool offers_share(const Worker& worker) { return shared_work(worker, nullptr) != nullptr; }
 
 bool offers_work(const Worker& worker) {
-  return has_ready_units(worker) || !worker.aside.looks_empty() || offers_share(worker) ||
-         offers_hand(worker, nullptr);
+  return has_ready_units(worker) || !worker.aside.looks_empty() || offers_share(worker) || offers_hand(worker, nullptr);
 }
 
 void publish(Worker& worker, Share& share) {
