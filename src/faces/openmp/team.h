@@ -60,7 +60,7 @@ struct Team {
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
   Standing standing = Standing::root;
-  bool activates = false;  // its master's worker, a root's, is in use for as long as it is open
+  bool activates = false;      // its master's worker, a root's, is in use for as long as it is open
   Icv icv;                     // with which implicit tasks start
   Taskgroup* group = nullptr;  // around the region, for its task reductions
   Seats* seats = nullptr;      // identities that members keep from region to region; nullptr: they do not
