@@ -18,13 +18,7 @@ struct Found {
 };
 
 /// The newest unit of the calling worker's own deque, or nullptr.
-inline Unit* take_newest(Worker& worker) {
-  Unit* unit = worker.deque.claim();
-  if (unit == nullptr || worker.privacy.is_private_after()) return unit;
-  unit = worker.deque.finish_claim();
-  if (unit != nullptr) worker.privacy.pass();
-  return unit;
-}
+inline Unit* take_newest(Worker& worker) { return worker.deque.pop(worker.privacy); }
 
 /// Scheduling points between two looks whether it is somebody else's turn (find.cpp).
 inline constexpr std::uint64_t points_in_a_row = 61;

@@ -305,6 +305,32 @@ static void tasks_in_nested_teams(void) {
   }
 }
 
+// Trees of tasks that their makers run themselves, so that their deques become private, and tasks that others steal, by
+// turns.
+static void peace_and_theft_by_turns(void) {
+  for (int i = 0; i < repeats(10); i++) {
+    const int members = 2 + 6 * (i % 2);
+    atomic_int count;
+    atomic_init(&count, 0);
+    long results[8];
+#pragma omp parallel num_threads(members)
+    {
+      const int number = omp_get_thread_num();
+      for (int turn = 0; turn < 3; turn++) {
+        results[number] = fibonacci(13 + turn);
+#pragma omp barrier
+#pragma omp single nowait
+        for (int task = 0; task < 300; task++) {
+#pragma omp task
+          atomic_fetch_add(&count, 1);
+        }
+      }
+    }
+    for (int number = 0; number < members; number++) CHECK_EQUAL(results[number], 610, "fibonacci of 15");
+    CHECK_EQUAL(atomic_load(&count), 3 * 300, "tasks of one for all");
+  }
+}
+
 // Teams of a few and of many members by turns, with tasks to steal in each, from several threads of the program.
 static void* sizes_by_turns(void* argument) {
   const int seed = *(const int*)argument;
@@ -356,6 +382,7 @@ int main(int count, char** arguments) {
       {"tasks_outlive_their_parent", tasks_outlive_their_parent, 0},
       {"tasks_outside_regions", tasks_outside_regions, 0},
       {"tasks_in_nested_teams", tasks_in_nested_teams, 0},
+      {"peace_and_theft_by_turns", peace_and_theft_by_turns, 0},
       {"team_sizes_change_while_tasks_are_stolen", team_sizes_change_while_tasks_are_stolen, 0},
       {NULL, NULL, 0},
   };

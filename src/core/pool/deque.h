@@ -103,6 +103,17 @@ class Deque {
   /// Owner only: the element pushed last.
   T* pop() { return claim() != nullptr ? finish_claim() : nullptr; }
 
+  /// The same for an owner that others may have left alone, which `privacy` (core/privacy.h) knows; then those who
+  /// steal do it within a visit.
+  template <class Privacy>
+  T* pop(Privacy& privacy) {
+    T* element = claim();
+    if (element == nullptr || privacy.is_private_after()) return element;
+    element = finish_claim();
+    if (element != nullptr) privacy.pass();
+    return element;
+  }
+
   /// Anybody: the element pushed first. nullptr also when another thief was faster.
   T* steal() {
     std::int64_t top = top_.load(std::memory_order_seq_cst);

@@ -1,7 +1,7 @@
-// Where tasks are run as they are created, and have descriptors of their own (LLVM's compilers fill in the data between
-// two calls), a few blocks serve them all: a member keeps those of the tasks that it has ended, the last one first, and
-// the descriptors in them as they are. Of these only what differs from task to task, or may have changed, is set anew.
-// There are no more of them than tasks have been run one inside of the other, but for those of different sizes.
+// Where LLVM's compilers create tasks (they fill in the data between two calls, so each has a descriptor of its own), a
+// few blocks serve many of them: a member keeps those of the tasks that it has ended, the last one first, and the
+// descriptors in them as they are. Of these only what differs from task to task, or may have changed, is set anew. What
+// is more than a few goes back to the worker's blocks (blocks.h), from where others that create tasks have it again.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,9 @@ namespace weft::openmp {
 
 /// Where the data begins that lies behind a descriptor.
 inline constexpr std::size_t task_data_offset = base::round_up(sizeof(Task), alignof(std::max_align_t));
+
+/// That a member keeps; as many as tasks are run at once one inside of the other (task.cpp).
+inline constexpr unsigned most_spare_tasks = 32;
 
 /// What allocate_usual_task() (task.h) would do. nullptr: there is no spare one, or none that is large enough.
 [[gnu::always_inline]] inline Task* take_spare_task(Member& member, void (*function)(void*), std::size_t size,
@@ -39,11 +42,14 @@ inline constexpr std::size_t task_data_offset = base::round_up(sizeof(Task), ali
   return &task;
 }
 
-/// The task, which nobody refers to any more, is a spare one. False: it is to be freed. Only for one that has had no
-/// dependences and no event.
+/// The task, which nobody refers to any more, is a spare one of the calling member's. False: it is to be freed. Only
+/// for one that has had no dependences and no event.
 inline bool keep_as_spare(const Member& member, Task& task) {
   TaskSeat* seat = member.seat;
-  if (seat == nullptr || !seat->keeps_spare || task.size == 0) return false;
+  if (seat == nullptr || task.size == 0) return false;
+  const std::uint64_t number = seat->spare != nullptr ? seat->spare->listing.number + 1 : 1;
+  if (number > seat->most_spares) return false;
+  task.listing.number = number;
   task.listing.next = seat->spare;
   seat->spare = &task;
   return true;

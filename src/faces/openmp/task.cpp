@@ -121,7 +121,8 @@ inline void end_descriptor(TaskPool& pool, Member* member, Task& task, bool left
     task.runner.store(nullptr, std::memory_order_relaxed);
     if (!(left ? task.family.drop_elsewhere(pool, Family::descriptor) : task.family.leave(false))) return;
   }
-  free_task(task);
+  const bool plain = task.dependences == nullptr && task.event == nullptr;
+  if (member == nullptr || !plain || !keep_as_spare(*member, task)) free_task(task);
   while (tell(pool, member, *parent, what)) {
     Task* above = parent->parent;
     free_task(*parent);
@@ -176,11 +177,15 @@ inline void count_created(Member& member, Task& task, std::uint32_t count = 1) {
   count_task();
 }
 
-// Of tasks that are run one inside of the other, where each is a level deeper, it is enough if some look.
-bool looks_at_stack(const Task& task) { return task.depth % 16 == 0; }
+// Of tasks that are run one inside of the other, where each is deeper, it is enough if some look.
+bool looks_at_stack(const Task& around, const Task& task) {
+  constexpr std::uint32_t levels = 8;
+  return task.depth / levels != around.depth / levels;
+}
 
 template <void (*call)(void*)>
-inline void call_body(Member& member, Task& task, bool looks) {
+inline void call_body(Member& member, Task& task, bool may_look = true) {
+  const bool looks = may_look && looks_at_stack(*member.task, task);
   member.task = &task;
   task.runner.store(&member, std::memory_order_relaxed);
   if (looks && core::stack_left() < core::runtime.config.stack_size / 2) [[unlikely]]
@@ -190,9 +195,9 @@ inline void call_body(Member& member, Task& task, bool looks) {
 }
 
 template <void (*call)(void*) = call_task>
-inline void run_body(Member& member, Task& task, bool looks = true) {
+inline void run_body(Member& member, Task& task, bool may_look = true) {
   Task* before = member.task;
-  call_body<call>(member, task, looks);
+  call_body<call>(member, task, may_look);
   go_back_to(member, before);
 }
 
@@ -266,7 +271,7 @@ void run_those_put_off(Member& member) {
     if (prepare != nullptr) prepare(task.data, context);
   }
   if (request.event != nullptr) attach_event(task, request.event);
-  run_body(member, task, looks_at_stack(task));
+  run_body(member, task);
   if (task.event != nullptr) wait_for_event(member, task);
   std::free(kept);
 }
@@ -300,7 +305,7 @@ void end_uncounted(Member& member, Task& task) {
   if (request.copy != nullptr || prepare != nullptr || request.event != nullptr) [[unlikely]]
     run_special_in_place(member, task, request, prepare, context);
   else
-    run_body(member, task, looks_at_stack(task));
+    run_body(member, task);
   if (task.moved_to != nullptr) [[unlikely]]
     end_moved(member, *task.moved_to);
   if (may_leave_children && member.team->level == 0) run_those_put_off(member);
@@ -322,7 +327,7 @@ inline void end_at_once(Member& member, Task& task) {
 [[gnu::noinline]] void run_at_once(Member& member, Task& task) {
   count_task();
   if (!is_discarded(member, task)) [[likely]] {
-    call_body<call_task>(member, task, looks_at_stack(task));
+    call_body<call_task>(member, task);
     member.task = task.parent;  // who created it; not on the stack (make_task), so it has not moved
   }
   end_at_once(member, task);
@@ -357,6 +362,13 @@ template <class Init>
 [[gnu::always_inline]] inline Task& make_task(Member& member, const TaskRequest& request) {
   if (member.task->on_stack) [[unlikely]]
     leave_stack(member);
+  if (request.alignment <= usual_alignment && request.event == nullptr) [[likely]] {
+    Task* spare = take_spare_task(member, request.function, request.size, request.final_, request.tied);
+    if (spare != nullptr) {
+      spare->priority = allowed_priority(request.priority);
+      return *spare;
+    }
+  }
   return make_by(request, [&] { return child_of(*member.task, request); });
 }
 
@@ -406,7 +418,7 @@ inline std::uint64_t most_children(const Member& member) {
   TaskSeat& seat = seat_of(member);
   const Task* below = member.task->explicit_ ? member.task : nullptr;
   while (member.task->family.children() > most_children(member) / 2) {
-    Task* task = seat.deque.pop();
+    Task* task = take_newest(seat);
     if (task == nullptr) return;
     if (!may_run(task, below)) return seat.deque.push(task);
     run_found(member, *task, seat.around);

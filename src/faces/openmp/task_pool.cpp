@@ -7,6 +7,7 @@
 #include "core/scheduler.h"
 #include "faces/openmp/blocks.h"
 #include "faces/openmp/settings.h"
+#include "faces/openmp/spare_task.h"
 #include "faces/openmp/task_waiters.h"
 #include "faces/openmp/team.h"
 
@@ -92,6 +93,11 @@ Task* take_by_priority(TaskPool& pool, const Task* only_below, std::uint64_t fir
 
 constexpr unsigned most_mistakes = 3;
 
+Task* steal_oldest(TaskSeat& victim) {
+  const core::Privacy::Visit visit(&victim.privacy);
+  return victim.deque.steal();
+}
+
 Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
   if (search.mistakes >= most_mistakes) return nullptr;
   TaskPool& pool = member.team->tasks;
@@ -100,7 +106,7 @@ Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
   for (unsigned step = 1; step < members; ++step) {
     TaskSeat* victim = seats[(member.number + step) % members].load(std::memory_order_acquire);
     if (victim == nullptr || victim->deque.looks_empty()) continue;
-    Task* task = victim->deque.steal();
+    Task* task = steal_oldest(*victim);
     if (task == nullptr) continue;
     if (may_run(task, only_below)) return task;
     // It cannot be put back, and must not cover the member's own tasks.
@@ -165,7 +171,7 @@ TaskSeat& make_seat(Member& member) {
     void* memory = nullptr;
     if (posix_memalign(&memory, base::cache_line, sizeof(TaskSeat)) != 0) no_memory();
     seat = new (memory) TaskSeat;
-    seat->keeps_spare = keeps_blocks();
+    seat->most_spares = keeps_blocks() ? most_spare_tasks : 0;
     entry.store(seat, std::memory_order_release);  // one member has this number at a time
   }
   seat->plenty = settings.plenty_of_tasks * member.team->size;
@@ -214,7 +220,8 @@ void enqueue(Member& member, Task& task) {
   if (task.priority > 0) {
     put_by_priority(pool, task);
   } else {
-    seat.deque.push(&task);
+    if (!seat.deque.push_if_room(&task)) [[unlikely]]
+      seat.deque.push(&task);
     seat.offered.store(seat.offered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   if (member.team->level != 0) core::notify(&member.team->share);
@@ -257,7 +264,7 @@ Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   if (urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   TaskSeat& seat = seat_of(member);
-  if (Task* task = seat.deque.pop(); task != nullptr) {
+  if (Task* task = take_newest(seat); task != nullptr) {
     if (may_run(task, only_below)) return task;
     seat.deque.push(task);
   }

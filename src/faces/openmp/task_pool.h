@@ -16,6 +16,7 @@
 #include "base/kept_array.h"
 #include "base/layout.h"
 #include "core/pool/deque.h"
+#include "core/privacy.h"
 #include "core/spinlock.h"
 #include "core/unit.h"
 #include "faces/openmp/member.h"
@@ -35,10 +36,11 @@ struct TaskSearch {
 
 struct TaskSeat {
   core::Deque<Task> deque;
+  core::Privacy privacy;   // of the deque
   TaskSearch around;       // the wait in which the member's task runs
   std::uint64_t told = 0;  // of `created` less `completed`: what Team::arrived has been told of
-  Task* spare = nullptr;   // spare_task.h
-  bool keeps_spare;
+  Task* spare = nullptr;   // the last of those that are kept (spare_task.h), numbered from 1
+  unsigned most_spares;
   std::size_t plenty;  // so many tasks in the deque that those who look for some find them for a while
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
@@ -82,6 +84,9 @@ struct TaskPool {
 /// The member's seat; made on first use.
 TaskSeat& make_seat(Member& member);
 inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *member.seat : make_seat(member); }
+
+/// The newest task of the calling member's own deque, or nullptr.
+inline Task* take_newest(TaskSeat& seat) { return seat.deque.pop(seat.privacy); }
 
 /// Whether the member's deque holds as many tasks as it shall.
 inline bool has_plenty(const Member& member) {

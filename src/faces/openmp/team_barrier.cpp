@@ -101,7 +101,7 @@ struct BarrierWait {
   const TaskPool& pool = member.team->tasks;
   const TaskSearch search;
   while (pool.urgent.load(std::memory_order_relaxed) == 0) {
-    Task* task = member.seat->deque.pop();
+    Task* task = take_newest(*member.seat);
     if (task == nullptr) return;
     run_found(member, *task, search);
   }
