@@ -175,7 +175,7 @@ Unit* mark_detached(Unit& unit) {
   Unit* word = nullptr;
   if (unit.waiters.compare_exchange_strong(word, &detached_mark, std::memory_order_acq_rel)) return nullptr;
   if (word == &done_mark || chain_in(word) != nullptr) return word;
-  const Waiters parked(strict_key(&unit));
+  Waiters parked(strict_key(&unit));
   if (!parked.empty()) return word;
   const bool marked = unit.waiters.compare_exchange_strong(word, &detached_mark, std::memory_order_acq_rel);
   return marked ? nullptr : word;

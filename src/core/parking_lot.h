@@ -36,11 +36,13 @@ inline const void* strict_key(const void* object) { return static_cast<const cha
 struct Waiter {
   const void* address = nullptr;
   Unit* unit = nullptr;
-  Waiter* older = nullptr;
-  Waiter* newer = nullptr;
+  Waiter* older;  // while it is linked
+  Waiter* newer;
   Selection* selection = nullptr;  // if it stands in several queues
-  std::uintptr_t token = 0;
+  std::uintptr_t token;            // Parking::token
   bool linked = false;
+  Waiter() {}                                                           // NOLINT: what is not set here costs nothing
+  Waiter(const void* where, Unit& who) : address(where), unit(&who) {}  // NOLINT
 };
 
 /// The queues of the addresses that fall together, as one.
@@ -49,6 +51,21 @@ struct alignas(base::cache_line) Bucket {
   std::uint32_t caution = 0;  // so many shall not hold the lock for long: others have had to wait for it
   Waiter* oldest = nullptr;
   Waiter* newest = nullptr;
+
+  static constexpr std::uint32_t caution_after_a_wait = 1000;
+  void lock_for_short() {
+    if (lock.try_lock()) [[likely]]
+      return;
+    lock.lock();
+    caution = caution_after_a_wait;
+  }
+  // With the lock held: it may be held for longer.
+  bool is_quiet() {
+    if (caution == 0) [[likely]]
+      return true;
+    --caution;
+    return false;
+  }
 
   void link(Waiter& waiter) {
     waiter.linked = true;
@@ -105,50 +122,46 @@ struct ParkPlace {
 /// that of *which was not wanted any more.
 ParkResult park_any(ParkPlace* places, std::uint32_t count, std::uint64_t deadline, std::uint32_t* which);
 
-/// park() where it has to be fast: without a deadline, and with what is called known to the compiler. Under the queue's
-/// lock bool decide(Waiters&) says whether to wait. Once the unit stands in the queue, bool leave_quickly(Worker&,
-/// const Unit&) is called under that lock too; if it says false it has done nothing, and leave() is called, without the
-/// lock.
-template <class Decide, class LeaveQuickly, class Leave>
-bool park_if(const void* address, Decide decide, LeaveQuickly leave_quickly, Leave leave);
+/// park() where it has to be fast, and take little of the stack: without a deadline, and with what is called known to
+/// the compiler. Under the queue's lock bool decide() says whether to wait; if not, otherwise(Bucket&) is to release
+/// the lock. Once the unit stands in the queue, bool leave_quickly(Worker&, const Unit&) is called under that lock too;
+/// if it says false it has done nothing, and leave() is called, without the lock.
+template <class Decide, class Otherwise, class LeaveQuickly, class Leave>
+bool park_if(const void* address, Decide decide, Otherwise otherwise, LeaveQuickly leave_quickly, Leave leave);
 
 /// The units that wait on an address, held still for as long as this object lives; at its end those that
 /// were taken are resumed. Touches nothing at the address.
 class Waiters {
  public:
-  explicit Waiters(const void* address) : address_(address), bucket_(bucket_of(address)) {
-    if (!bucket_.lock.try_lock()) [[unlikely]] {
-      bucket_.lock.lock();
-      bucket_.caution = caution_after_a_wait;
-    }
-    front_ = next_of_this_address(bucket_.oldest);
-  }
+  explicit Waiters(const void* address) : Waiters(address, bucket_of(address)) { bucket_.lock_for_short(); }
+  /// Where the address's bucket is locked already.
+  Waiters(const void* address, Bucket& locked) : address_(address), bucket_(locked) {}
   ~Waiters() {
     *end_ = nullptr;
-    if (!keeps_lock_) bucket_.lock.unlock();
+    bucket_.lock.unlock();
     if (taken_ != nullptr) resume_taken();
   }
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
-  bool empty() const { return front_ == nullptr; }
+  bool empty() { return front() == nullptr; }
   /// Parking::token of the one that has waited longest.
-  std::uintptr_t front_token() const { return front_->token; }
+  std::uintptr_t front_token() { return front()->token; }
   /// Takes the one that has waited longest; false if there is none.
   bool take() {
-    while (front_ != nullptr) {
+    while (front() != nullptr) {
       Waiter& waiter = *front_;
       front_ = next_of_this_address(waiter.newer);
       bucket_.unlink(waiter);
       if (waiter.selection != nullptr && !claim(waiter)) continue;
-      *end_ = waiter.unit;
-      end_ = &waiter.unit->next;
+      add(*waiter.unit);
       return true;
     }
     return false;
   }
   /// Takes all; the chain of those that were taken.
   const Unit* take_all() {
+    take_first_in_a_row();
     while (take()) {
     }
     *end_ = nullptr;
@@ -156,53 +169,63 @@ class Waiters {
   }
 
  private:
-  template <class Decide, class LeaveQuickly, class Leave>
-  friend bool park_if(const void* address, Decide decide, LeaveQuickly leave_quickly, Leave leave);
-
+  // Asked for first by who wakes: those who come to wait need not look.
+  Waiter* front() {
+    if (!looked_) {
+      looked_ = true;
+      front_ = next_of_this_address(bucket_.oldest);
+    }
+    return front_;
+  }
+  void add(Unit& unit) {
+    *end_ = &unit;
+    end_ = &unit.next;
+  }
+  // Mostly the bucket has no others than those of this address, and they leave it together.
+  void take_first_in_a_row() {
+    Waiter* waiter = bucket_.oldest;
+    for (; waiter != nullptr && waiter->address == address_ && waiter->selection == nullptr; waiter = waiter->newer) {
+      waiter->linked = false;
+      add(*waiter->unit);
+    }
+    bucket_.oldest = waiter;
+    (waiter != nullptr ? waiter->older : bucket_.newest) = nullptr;
+    looked_ = false;
+  }
   Waiter* next_of_this_address(Waiter* waiter) const {
     while (waiter != nullptr && waiter->address != address_) waiter = waiter->newer;
     return waiter;
-  }
-  static constexpr std::uint32_t caution_after_a_wait = 1000;
-  bool is_quiet() {
-    if (bucket_.caution == 0) return true;
-    --bucket_.caution;
-    return false;
   }
   static bool claim(Waiter& waiter);
   void resume_taken();
 
   const void* address_;
   Bucket& bucket_;
-  Waiter* front_;
+  Waiter* front_ = nullptr;
+  bool looked_ = false;
   Unit* taken_ = nullptr;
   Unit** end_ = &taken_;
-  bool keeps_lock_ = false;
 };
 
-template <class Decide, class LeaveQuickly, class Leave>
-bool park_if(const void* address, Decide decide, LeaveQuickly leave_quickly, Leave leave) {
+template <class Decide, class Otherwise, class LeaveQuickly, class Leave>
+bool park_if(const void* address, Decide decide, Otherwise otherwise, LeaveQuickly leave_quickly, Leave leave) {
   Worker& worker = worker_here();
   Unit& unit = *worker.current;
-  Waiter waiter;
-  waiter.address = address;
-  waiter.unit = &unit;
-  bool parks = false;
-  {
-    Waiters waiters(address);
-    if (!decide(waiters)) return false;
-    waiters.bucket_.link(waiter);
-    // Not where others want the lock: it is held for as long as a switch takes.
-    parks = waiters.is_quiet() && !is_root(unit) && runs_on_any_identity(unit) && leave_quickly(worker, unit);
-    if (parks)
-      waiters.keeps_lock_ = true;
-    else
-      prepare_suspend(unit);
+  Bucket& bucket = bucket_of(address);
+  bucket.lock_for_short();
+  if (!decide()) {
+    otherwise(bucket);
+    return false;
   }
-  if (parks) {
-    park_under(worker, unit, bucket_of(address).lock);
+  Waiter waiter(address, unit);
+  bucket.link(waiter);
+  // Not where others want the lock: it is held for as long as a switch takes.
+  if (bucket.is_quiet() && !is_root(unit) && runs_on_any_identity(unit) && leave_quickly(worker, unit)) {
+    park_under(worker, unit, bucket.lock);
     return true;
   }
+  prepare_suspend(unit);
+  bucket.lock.unlock();
   leave();
   suspend();
   return true;

@@ -236,7 +236,8 @@ void resume(Unit& unit) {
 void resume_all(Unit* chain) {
   // Gathered by worker, so that each inbox is touched once.
   struct Batch {
-    Worker* worker;
+    Worker* home;
+    Worker* worker;  // where those from there go
     Unit* newest;
     Unit* oldest;
   };
@@ -253,18 +254,18 @@ void resume_all(Unit* chain) {
     }
     // Not looked at before: one that is still on its stack may be gone afterwards, and may not know its worker yet.
     if (make_ready(*unit) != UnitState::suspended) continue;
-    Worker* home = &open_worker(worker_of(*unit));
+    Worker* home = &worker_of(*unit);
     if (Pool* pool = unit->pool.load(std::memory_order_acquire); pool != nullptr) {
       put_into_pool(this_worker(), *unit, *pool);
       continue;
     }
     any = true;
     unsigned index = 0;
-    while (index < used && batches[index].worker != home) ++index;
+    while (index < used && batches[index].home != home) ++index;
     if (index == most_batches) {
-      home->inbox.put(unit);
+      open_worker(*home).inbox.put(unit);
     } else if (index == used) {
-      batches[used++] = {home, unit, unit};
+      batches[used++] = {home, &open_worker(*home), unit, unit};
     } else {
       unit->next = batches[index].newest;
       batches[index].newest = unit;

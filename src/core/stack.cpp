@@ -19,7 +19,7 @@ constexpr std::size_t largest_stack = std::size_t{1} << 40U;
 
 // How far below the end of its mapping a stack begins.
 std::size_t next_colour() {
-  constexpr unsigned colours = 16;
+  constexpr unsigned colours = 24;
   constexpr std::size_t step = 2 * base::cache_line;
   static std::atomic<unsigned> made{0};
   return made.fetch_add(1, std::memory_order_relaxed) % colours * step;

@@ -1,8 +1,8 @@
 // Stacks of units, bound when a unit starts, kept by it only when it deviates.
 //
 // The descriptor of a stack lies at its own high end, where the page is touched anyway. That end is not the end of the
-// mapping, but up to 2 KiB below it, differently from stack to stack: else the parts that are in use would all compete
-// for the same few sets of the caches.
+// mapping, but up to 3 KiB below it, differently from stack to stack: else the parts that are in use would all compete
+// for the same few sets of the caches. What is left of that page holds most units that wait.
 //
 // Free stacks are kept by size (powers of two), each worker's in two magazines, arrays of addresses, which are
 // exchanged for full or empty ones from a depot that all share (J. Bonwick and J. Adams, "Magazines and Vmem", USENIX

@@ -165,14 +165,11 @@ std::uint32_t Barrier::arrived() const {
 // ---------------------------------------------------------------- without shards
 
 // Under the queue's lock, which orders what was done before the barrier and after it, too.
-[[gnu::always_inline]] inline Barrier::Arrival Barrier::arrive(Waiters& waiters) {
+[[gnu::always_inline]] inline Barrier::Arrival Barrier::arrive() {
   if (shards_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     return Arrival::elsewhere;
   const std::uint32_t arrived = arrived_.load(std::memory_order_relaxed) + 1;
-  if (arrived == parties_) {
-    complete(waiters);
-    return Arrival::last;
-  }
+  if (arrived == parties_) return Arrival::last;
   arrived_.store(arrived, std::memory_order_relaxed);
   return Arrival::waits;
 }
@@ -187,15 +184,18 @@ std::uint32_t Barrier::arrived() const {
     shards_.store(make_shards(*this_worker(), parties_), std::memory_order_release);
 }
 
+[[gnu::noinline]] void Barrier::complete_under(Bucket& locked) {
+  Waiters waiters(strict_key(this), locked);
+  complete(waiters);
+}
+
 bool Barrier::arrive_and_wait() {
-  if (BarrierShards* shards = shards_.load(std::memory_order_acquire); shards != nullptr) return wait_in_shard(*shards);
+  if (BarrierShards* shards = shards_.load(std::memory_order_acquire); shards != nullptr) [[unlikely]]
+    return wait_in_shard(*shards);
   Arrival arrival = Arrival::waits;
   park_if(
-      strict_key(this),
-      [this, &arrival](Waiters& waiters) {
-        arrival = arrive(waiters);
-        return arrival == Arrival::waits;
-      },
+      strict_key(this), [&] { return (arrival = arrive()) == Arrival::waits; },
+      [&](Bucket& locked) { arrival == Arrival::last ? complete_under(locked) : locked.lock.unlock(); },
       [](Worker&, const Unit&) { return true; }, [] {});
   if (arrival == Arrival::elsewhere) [[unlikely]]
     return wait_in_shard(*shards_.load(std::memory_order_acquire));
@@ -209,7 +209,8 @@ Barrier::Outcome Barrier::timed_wait(std::uint64_t deadline) {
   if (shards_.load(std::memory_order_acquire) == nullptr) {
     Waiters waiters(strict_key(this));
     round = round_.load(std::memory_order_relaxed);
-    arrival = arrive(waiters);
+    arrival = arrive();
+    if (arrival == Arrival::last) complete(waiters);
   }
   if (arrival == Arrival::last) return Outcome::passed_last;
   if (arrival == Arrival::elsewhere) return wait_beside_shards(*shards_.load(std::memory_order_acquire), deadline);
@@ -236,7 +237,8 @@ bool Barrier::try_arrive_last() {
   if (shards == nullptr) {
     Waiters waiters(strict_key(this));
     if (arrived_.load(std::memory_order_relaxed) + 1 != parties_) return false;
-    const Arrival arrival = arrive(waiters);
+    const Arrival arrival = arrive();
+    if (arrival == Arrival::last) complete(waiters);
     if (arrival != Arrival::elsewhere) return arrival == Arrival::last;
     shards = shards_.load(std::memory_order_relaxed);
   }

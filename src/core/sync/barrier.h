@@ -16,6 +16,7 @@ namespace weft::core {
 
 struct BarrierShard;
 struct BarrierShards;
+struct Bucket;
 class Waiters;
 
 class Barrier {
@@ -46,8 +47,9 @@ class Barrier {
  private:
   enum class Arrival : std::uint8_t { waits, last, elsewhere };
 
-  Arrival arrive(Waiters& waiters);
+  Arrival arrive();
   void complete(Waiters& waiters);
+  void complete_under(Bucket& locked);
   Outcome timed_wait(std::uint64_t deadline);
   bool take_back(std::uint32_t round);
   Outcome wait_in_queue(std::uint32_t round, std::uint64_t deadline);

@@ -49,7 +49,7 @@ class Condition {
   /// M::plain(): the Mutex that it is, if it is nothing else.
   template <class M>
   void wait(M& mutex) {
-    const auto announce = [this](Waiters&) {
+    const auto announce = [this] {
       queued_.store(1, std::memory_order_relaxed);
       return true;
     };
@@ -62,7 +62,8 @@ class Condition {
       worker.left_locked = plain;
       return true;
     };
-    (void)park_if(strict_key(this), announce, leave_locked, [&mutex] { mutex.unlock(); });
+    (void)park_if(
+        strict_key(this), announce, [](Bucket&) {}, leave_locked, [&mutex] { mutex.unlock(); });
     const bool handed_on = stack != nullptr && std::exchange(stack->relocks, nullptr) == nullptr;
     if (!handed_on) mutex.lock();
   }
