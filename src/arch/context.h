@@ -50,12 +50,16 @@ int weft_context_pass(void** save, void* to);
 /// From unit to unit where nothing has to be done about the one that is left: weft_context_switch() with the value 0.
 int weft_context_swap(void** save, void* to);
 
+/// The same, and makes that byte 0 when nothing is in use any more on the stack that is left: a store that releases.
+int weft_context_swap_and_clear(void** save, void* to, void* byte);
+
 /// weft_context_pass() to a unit that has not begun, on the stack that ends at `top`, with these control words:
 /// weft_unit_begin(unit) says what to call there, and when that has returned, weft_unit_returned() who goes on.
 int weft_context_pass_to_new(void** save, void* top, void* unit, weft_fp_control words);
 
-/// The same for weft_context_swap().
+/// The same for weft_context_swap(), and for weft_context_swap_and_clear().
 int weft_context_swap_to_new(void** save, void* top, void* unit, weft_fp_control words);
+int weft_context_swap_to_new_and_clear(void** save, void* top, void* unit, weft_fp_control words, void* byte);
 
 /// What to call on the stack of a unit that begins; where both stand in what `unit` points at.
 struct WeftCall {

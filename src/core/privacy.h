@@ -62,6 +62,11 @@ class Privacy {
     return false;
   }
   void leave() { inside_.store(false, std::memory_order_release); }
+  /// For an owner that leaves by a store of 0 of its own, which releases (weft_context_swap_and_clear).
+  void* inside() {
+    static_assert(sizeof inside_ == 1);
+    return &inside_;
+  }
 
   /// Owner only, after it has written a mark that visitors look at (above): what that guards is the owner's alone.
   bool is_private_after() {

@@ -1,7 +1,7 @@
 // Units that are ready, and where they go: back into a pool of their own, or to a worker, and who is told of it. Here,
 // too, a unit that has just left its worker is settled: that it suspends, yields or has ended takes effect only when
-// nothing is in use on its stack any more. (But for a yield into a list that is the worker's alone: yield_unit() in
-// technique/switch.cpp.)
+// nothing is in use on its stack any more. (But for a yield into a list that is the worker's alone, or is left to it
+// for as long: yield_unit() in technique/switch.cpp.)
 #include "core/scheduler.h"
 
 #include "core/create.h"

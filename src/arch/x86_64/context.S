@@ -295,6 +295,19 @@ to_scheduler:
         jmp     *%rcx
 END weft_context_pass_to_new
 
+// int weft_context_swap_and_clear(void** save, void* to, void* byte)
+FUNCTION weft_context_swap_and_clear
+        SAVE_CONTEXT
+        movq    %rsp, (%rdi)
+        movzwl  4(%rsp), %r10d
+        movq    %rsi, %rsp
+        movb    $0, (%rdx)              // stores become visible in their order: the context before this
+        LOAD_FP_CONTROL %r10w
+        xorl    %eax, %eax
+        LOAD_REGISTERS
+        ret
+END weft_context_swap_and_clear
+
 // int weft_context_swap_to_new(void** save, void* top, void* unit, weft_fp_control words)
 FUNCTION weft_context_swap_to_new
         LEAVE_FOR_NEW
@@ -302,6 +315,15 @@ FUNCTION weft_context_swap_to_new
         movq    weft_entry_offset(%rdx), %r11
         jmp     enter
 END weft_context_swap_to_new
+
+// int weft_context_swap_to_new_and_clear(void** save, void* top, void* unit, weft_fp_control words, void* byte)
+FUNCTION weft_context_swap_to_new_and_clear
+        LEAVE_FOR_NEW
+        movb    $0, (%r8)
+        movq    weft_argument_offset(%rdx), %rdi
+        movq    weft_entry_offset(%rdx), %r11
+        jmp     enter
+END weft_context_swap_to_new_and_clear
 
 // void weft_unit_finish(void)
 FUNCTION weft_unit_finish

@@ -220,11 +220,61 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
                                         : take_turns_with_unbound(worker, unit, list, next);
 }
 
+// A unit that yields into its worker's deque may stand there while it is still on its stack as well, as long as the
+// worker is inside its privacy: who comes to steal waits, and the switch itself is what ends that, when the unit is off
+// its stack. If somebody sleeps, who would have to be told of the unit, it goes the long way. (One that is about to
+// sleep looks once more, and may take the deque for empty in the moment between the moves of its two ends; but then
+// there was one unit in it, as there is now, and the next yield sees the sleeper.)
+[[gnu::always_inline]] inline bool may_stand_in_deque(const Worker& worker, const Unit& unit) {
+  // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
+  return runtime.sleepers.load(std::memory_order_relaxed) <= 0 && frame_can_wait(worker) &&
+         unit.pool.load(std::memory_order_acquire) == nullptr;
+}
+
+// Inside, with the next one at the deque's new end. False: no memory, and nothing has happened.
+[[gnu::always_inline]] inline bool take_turns_in_deque(Worker& worker, Unit& unit) {
+  if (!worker.deque.push_oldest_alone(&unit)) [[unlikely]]
+    return false;
+  worker.deque.drop_alone();
+  ++unit.deviations;
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  return true;
+}
+
+int leave_after_all(Worker& worker, Unit& unit) {
+  worker.privacy.leave();
+  return leave_unit(worker, unit, Event::yielded);
+}
+
+[[gnu::noinline]] int yield_into_deque_to_new(Worker& worker, Unit& unit, Unit& next) {
+  if (!may_begin_directly(next) || !starts_by_switch_quickly(worker, next) || !is_bound_quickly(worker, next) ||
+      (!unit.departed && !note_departure_quickly(worker, unit)) || !take_turns_in_deque(worker, unit))
+    return leave_after_all(worker, unit);
+  begin(worker, next);
+  return weft_context_swap_to_new_and_clear(&unit.context, next.stack->top(), &next, worker.fp_control,
+                                            worker.privacy.inside());
+}
+
+[[gnu::always_inline]] inline int yield_into_deque(Worker& worker, Unit& unit) {
+  if (!may_stand_in_deque(worker, unit)) return leave_unit(worker, unit, Event::yielded);
+  if (count_direct_switch(worker)) return leave_unit_to_scheduler(worker, unit, Event::yielded);
+  if (!worker.privacy.enter()) return leave_unit(worker, unit, Event::yielded);
+  Unit* next = worker.deque.peek();
+  if (next == nullptr) return leave_after_all(worker, unit);
+  if (!next->departed) return yield_into_deque_to_new(worker, unit, *next);
+  if (!unit.departed || !runs_on_any_identity(*next) || !take_turns_in_deque(worker, unit))
+    return leave_after_all(worker, unit);
+  note_running(worker, *next);
+  return weft_context_swap_and_clear(&unit.context, next->context, worker.privacy.inside());
+}
+
 }  // namespace
 
 int yield_unit(Worker& worker, Unit& unit) {
   const Scheduler* own = worker.scheduler();
-  Ring<Order::fifo>* list = own != nullptr ? own->private_fifo() : nullptr;
+  if (own == nullptr)
+    return sanitizer::active ? leave_unit(worker, unit, Event::yielded) : yield_into_deque(worker, unit);
+  Ring<Order::fifo>* list = own->private_fifo();
   Unit* next = nullptr;
   // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
   if (list == nullptr || unit.pool.load(std::memory_order_acquire) != &Pool::of(*list) || !list->peek(next) ||
