@@ -178,6 +178,19 @@ class Deque {
     return true;
   }
 
+  /// push_oldest_alone() and drop_alone() in one. False: the array would have to grow, and nothing has happened.
+  [[gnu::always_inline]] bool rotate_alone(T* element) {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const std::int64_t top = top_.load(std::memory_order_relaxed);
+    Array* array = array_.load(std::memory_order_relaxed);
+    if (bottom - top >= array->capacity) [[unlikely]]
+      return false;
+    array->slot(top - 1).store(element, std::memory_order_relaxed);
+    top_.store(top - 1, std::memory_order_release);
+    bottom_.store(bottom - 1, std::memory_order_relaxed);
+    return true;
+  }
+
   /// For an owner whose deque nobody else touches: the element that a number, of any size, stands for; the oldest
   /// fills its place.
   T* pop_any_alone(std::uint32_t number) {

@@ -231,17 +231,16 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
          unit.pool.load(std::memory_order_acquire) == nullptr;
 }
 
-// Inside, with the next one at the deque's new end. False: no memory, and nothing has happened.
+// Inside, with the next one at the deque's new end. False: that takes longer, and nothing has happened.
 [[gnu::always_inline]] inline bool take_turns_in_deque(Worker& worker, Unit& unit) {
-  if (!worker.deque.push_oldest_alone(&unit)) [[unlikely]]
+  if (!worker.deque.rotate_alone(&unit)) [[unlikely]]
     return false;
-  worker.deque.drop_alone();
   ++unit.deviations;
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
   return true;
 }
 
-int leave_after_all(Worker& worker, Unit& unit) {
+[[gnu::noinline]] int leave_after_all(Worker& worker, Unit& unit) {
   worker.privacy.leave();
   return leave_unit(worker, unit, Event::yielded);
 }
@@ -255,7 +254,7 @@ int leave_after_all(Worker& worker, Unit& unit) {
                                             worker.privacy.inside());
 }
 
-[[gnu::always_inline]] inline int yield_into_deque(Worker& worker, Unit& unit) {
+[[gnu::noinline]] int yield_into_deque(Worker& worker, Unit& unit) {
   if (!may_stand_in_deque(worker, unit)) return leave_unit(worker, unit, Event::yielded);
   if (count_direct_switch(worker)) return leave_unit_to_scheduler(worker, unit, Event::yielded);
   if (!worker.privacy.enter()) return leave_unit(worker, unit, Event::yielded);
