@@ -184,27 +184,35 @@ namespace {
   return WEFT_OK;
 }
 
+[[gnu::noinline]] int yield_to_slowly(core::Unit& next) {
+  core::Unit& unit = core::this_unit();
+  if (!core::may_wait(unit)) return WEFT_ERR_STACKLESS;
+  if (core::is_root(unit) || &unit == &next) return WEFT_ERR_STATE;
+  if (core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
+  return core::yield_to(next) ? WEFT_OK : WEFT_ERR_STATE;
+}
+
+// Whether there is nothing about the unit that runs but that it leaves its stack.
+[[gnu::always_inline]] inline bool yields_plainly(const core::Unit& unit) {
+  constexpr unsigned others = core::UnitFlag::wants_identity | core::UnitFlag::cancelled;
+  const unsigned flags = unit.flags.load(std::memory_order_relaxed);
+  return (flags & (others | core::UnitFlag::free_standing)) == core::UnitFlag::free_standing && core::may_wait(unit);
+}
+
 }  // namespace
 
 extern "C" int weft_yield() {
   core::Worker* worker = core::this_worker();
-  if (worker == nullptr) return yield_slowly();
-  core::Unit& unit = *worker->current;
-  constexpr unsigned others = core::UnitFlag::wants_identity | core::UnitFlag::cancelled;
-  const unsigned flags = unit.flags.load(std::memory_order_relaxed);
-  if ((flags & (others | core::UnitFlag::free_standing)) != core::UnitFlag::free_standing || !core::may_wait(unit))
-    return yield_slowly();
-  return core::yield_unit(*worker, unit);
+  if (worker == nullptr || !yields_plainly(*worker->current)) return yield_slowly();
+  return core::yield_unit(*worker, *worker->current);
 }
 
 extern "C" int weft_yield_to(weft_unit* handle) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  core::Worker& worker = core::worker_here();
-  core::Unit& unit = *worker.current;
-  if (!core::may_wait(unit)) return WEFT_ERR_STACKLESS;
-  if (core::is_root(unit) || &unit == unit_of(handle)) return WEFT_ERR_STATE;
-  if (core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
-  return core::yield_to(*unit_of(handle)) ? WEFT_OK : WEFT_ERR_STATE;
+  core::Unit& next = *unit_of(handle);
+  core::Worker* worker = core::this_worker();
+  if (worker == nullptr || !yields_plainly(*worker->current) || worker->current == &next) return yield_to_slowly(next);
+  return core::yield_to_first(*worker, *worker->current, next, yield_to_slowly);
 }
 
 extern "C" weft_state weft_unit_state(const weft_unit* handle) {

@@ -73,6 +73,53 @@ TEST_F(PassOnTest, SaysWhenItCannot) {
   EXPECT_EQ(ran, 2);
 }
 
+// Two that have begun name each other, where the named one comes first anyway, and where a third stands before it.
+TEST_F(PassOnTest, TwoNameEachOther) {
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  OwnScheduler own(WEFT_BASIC, {pool});
+  for (const bool with_a_third : {false, true}) {
+    Jobs jobs;
+    std::string order;
+    weft_unit* units[2];
+    int named = 2;
+    for (int number = 0; number < 2; ++number)
+      units[number] = jobs.start(never_preempted(with(WEFT_FULL, pool)), [&, number] {
+        weft_yield();
+        for (int turn = 0; turn < 3; ++turn) {
+          order += static_cast<char>('a' + number);
+          const bool is_last = number == 1 && turn == 2;
+          EXPECT_EQ(is_last ? WEFT_OK : weft_yield_to(units[1 - number]), WEFT_OK);
+        }
+        --named;
+      });
+    if (with_a_third)
+      jobs.start(never_preempted(with(WEFT_FULL, pool)), [&] {
+        while (named != 0) weft_yield();
+        order += '.';
+      });
+    jobs.join();
+    EXPECT_EQ(order, with_a_third ? "ababab." : "ababab");
+  }
+}
+
+TEST_F(PassOnTest, EndsAtAYieldByNameThatFollowsItsCancellation) {
+  weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+  OwnScheduler own(WEFT_BASIC, {pool});
+  Jobs jobs;
+  bool went_on = false;
+  weft_unit* other = jobs.start(never_preempted(with(WEFT_FULL, pool)), [] {
+    for (int turn = 0; turn < 4; ++turn) weft_yield();
+  });
+  jobs.start(never_preempted(with(WEFT_FULL, pool)), [&] {
+    weft_yield();
+    EXPECT_EQ(weft_unit_cancel(weft_unit_self()), WEFT_OK);
+    EXPECT_EQ(weft_yield_to(other), WEFT_OK);
+    went_on = true;
+  });
+  jobs.join();
+  EXPECT_FALSE(went_on);
+}
+
 // In the deques of the workers, where others may be faster.
 TEST_F(PassOnTest, ManyPassOnToEachOther) {
   Jobs jobs;

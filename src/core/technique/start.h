@@ -212,7 +212,10 @@ inline void settle_current(Worker& worker, Event event) {
 int leave_unit(Worker& worker, Unit& unit, Event event);
 /// leave_unit() of Event::yielded, for a unit that runs on any identity.
 int yield_unit(Worker& worker, Unit& unit);
-/// The same, for this one, of which may_pass_to() says that it can be.
+/// The same to a ready unit, where that is the one that comes first here anyway, and returns 0; else what
+/// `otherwise(next)` returns.
+int yield_to_first(Worker& worker, Unit& unit, Unit& next, int (*otherwise)(Unit& next));
+/// leave_unit() for this one, of which may_pass_to() says that it can be.
 int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
 bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next);
 /// The same, for the scheduler in any case, and without taking anything out of a pool: from signal handlers.

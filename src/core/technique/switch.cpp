@@ -289,6 +289,34 @@ int yield_unit(Worker& worker, Unit& unit) {
   return weft_context_swap(&unit.context, next->context);
 }
 
+namespace {
+
+[[gnu::noinline]] int yield_to_first_of_list(Worker& worker, Unit& unit, Unit& next, int (*otherwise)(Unit& next)) {
+  Ring<Order::fifo>* list = worker.scheduler()->private_fifo();
+  Unit* first = nullptr;
+  if (list == nullptr || unit.pool.load(std::memory_order_acquire) != &Pool::of(*list) || !list->peek(first) ||
+      first != &next || !take_turns(unit, *list))
+    return otherwise(next);
+  note_running(worker, next);
+  return weft_context_swap(&unit.context, next.context);
+}
+
+}  // namespace
+
+int yield_to_first(Worker& worker, Unit& unit, Unit& next, int (*otherwise)(Unit& next)) {
+  if (sanitizer::active || !unit.departed || !next.departed || !runs_on_any_identity(next) || !frame_can_wait(worker))
+    return otherwise(next);
+  if (worker.scheduler() != nullptr) return yield_to_first_of_list(worker, unit, next, otherwise);
+  if (worker.deque.peek() != &next || !may_stand_in_deque(worker, unit) || !worker.privacy.enter())
+    return otherwise(next);
+  if (worker.deque.peek() != &next || !take_turns_in_deque(worker, unit)) {
+    worker.privacy.leave();
+    return otherwise(next);
+  }
+  note_running(worker, next);
+  return weft_context_swap_and_clear(&unit.context, next.context, worker.privacy.inside());
+}
+
 int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next) {
   note_deviation(worker, unit);
   note_left(worker, unit, event);
