@@ -19,7 +19,8 @@
 // there instead. So it is put exactly once, and never before its context is saved.
 //
 // A unit that yields into a list which is its worker's alone is `ready`, and there, a few instructions before its
-// context is saved: nobody else takes from that list, and the worker not before it has left.
+// context is saved: nobody else takes from that list, and the worker not before it has left. So is one that yields into
+// its worker's deque while others leave that alone: they wait until the switch has saved the context (core/privacy.h).
 //
 // A unit that stands in a queue (core/parking_lot.h) can do without `suspending`: it keeps the queue's lock until it is
 // off its stack, when its worker sets `suspended` and releases the lock; so no resumer can find it earlier. And a

@@ -99,6 +99,34 @@ TEST_P(Preempt, SpinningBarriersEnd) {
   }
 }
 
+// A child runs in place of its creator, and may be left in the midst, with its kernel thread, while that waits for it.
+TEST_P(Preempt, ChildFirstUnitsOfUnitsThatArePreempted) {
+  for (const weft_technique technique : all_techniques) {
+    if (!child_first(technique)) continue;
+    std::atomic<unsigned> ended{0};
+    const unsigned parents = 20 * more_than_workers();
+    constexpr unsigned children = 20;
+    Jobs jobs;
+    for (unsigned number = 0; number < parents; ++number)
+      jobs.start(preemptive(number % 2 != 0 ? unsigned{WEFT_OWN_TLS} : 0U), [&] {
+        for (unsigned turn = 0; turn < children; ++turn) {
+          weft_yield();
+          Jobs own;
+          own.start(preemptive(0, technique), [&, turn] {
+            for (unsigned yields = 0; yields < turn % 4; ++yields) weft_yield();
+            const std::uint64_t began = now_ns();
+            while (now_ns() - began < turn % 3 * 20 * 1000) {
+            }
+            ++ended;
+          });
+          own.join();
+        }
+      });
+    jobs.join();
+    EXPECT_EQ(ended.load(), parents * children) << plain_name(technique);
+  }
+}
+
 // Those that take turns pass their worker on among themselves; what comes from outside has its turn all the same.
 TEST_P(Preempt, UnitsThatTakeTurnsLetOthersIn) {
   for (int round = 0; round < 5; ++round) {

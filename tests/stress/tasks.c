@@ -150,6 +150,29 @@ static void long_chain_of_waiting_tasks(void) {
   chain(2000);
 }
 
+// Each of them takes an eighth of a stack of the default size.
+static void large_chain(int length) {
+  enum { bytes = 512 * 1024 };
+  volatile char frame[bytes];
+  for (int at = 0; at < bytes; at += 4096) frame[at] = (char)length;
+  if (length > 0) {
+#pragma omp task
+    large_chain(length - 1);
+#pragma omp taskwait
+  }
+  for (int at = 0; at < bytes; at += 4096) CHECK_EQUAL(frame[at], (char)length, "frame of a task that waited");
+}
+
+static void chain_of_waiting_tasks_with_large_frames(void) {
+  for (int i = 0; i < repeats(3); i++) {
+#pragma omp parallel num_threads(4)
+    {
+      CHECK_EQUAL(omp_get_num_threads(), 4, "members");
+      large_chain(30 + omp_get_thread_num());
+    }
+  }
+}
+
 static void dependences_keep_order(void) {
   enum { chains = 20, links = 100 };
   for (int i = 0; i < repeats(3); i++) {
@@ -375,6 +398,7 @@ int main(int count, char** arguments) {
       {"region_in_task_in_region", region_in_task_in_region, 0},
       {"recursive_tasks", recursive_tasks, 0},
       {"long_chain_of_waiting_tasks", long_chain_of_waiting_tasks, 0},
+      {"chain_of_waiting_tasks_with_large_frames", chain_of_waiting_tasks_with_large_frames, 0},
       {"dependences_keep_order", dependences_keep_order, 0},
       {"taskgroups_wait_for_descendants", taskgroups_wait_for_descendants, 0},
       {"tasks_yield", tasks_yield, 0},

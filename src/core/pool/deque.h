@@ -18,8 +18,8 @@
 // up to less than the current one.
 //
 // The functions that end in _alone need no fence and no exchange: who calls them is alone (core/privacy.h). So
-// push_oldest_alone() may move top_ back: no thief is between its look at top_ and its exchange, which would take the
-// old value for the new one, for a steal lies within a Privacy::Visit as a whole.
+// push_oldest_alone() and rotate_alone() may move top_ back: no thief is between its look at top_ and its exchange,
+// which would take the old value for the new one, for a steal lies within a Privacy::Visit as a whole.
 //
 // Rejected: an owner that is always without fence (B), and whose thief calls membarrier instead, each time. The
 // thief would pay 17 us for each steal; with core/privacy.h it does once in a while.
@@ -187,7 +187,7 @@ class Deque {
       return false;
     array->slot(top - 1).store(element, std::memory_order_relaxed);
     top_.store(top - 1, std::memory_order_release);
-    bottom_.store(bottom - 1, std::memory_order_relaxed);
+    bottom_.store(bottom - 1, std::memory_order_release);  // looks_empty()
     return true;
   }
 
@@ -247,8 +247,11 @@ class Deque {
     return bottom > top ? static_cast<std::size_t>(bottom - top) : 0;
   }
 
-  /// Anybody; a hint.
-  bool looks_empty() const { return top_.load(std::memory_order_relaxed) >= bottom_.load(std::memory_order_relaxed); }
+  /// Anybody; a hint. In this order, so that rotate_alone(), which moves top_ first, never looks like an empty deque.
+  bool looks_empty() const {
+    const std::int64_t bottom = bottom_.load(std::memory_order_acquire);
+    return top_.load(std::memory_order_relaxed) >= bottom;
+  }
 
  private:
   struct Array {

@@ -222,9 +222,9 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
 
 // A unit that yields into its worker's deque may stand there while it is still on its stack as well, as long as the
 // worker is inside its privacy: who comes to steal waits, and the switch itself is what ends that, when the unit is off
-// its stack. If somebody sleeps, who would have to be told of the unit, it goes the long way. (One that is about to
-// sleep looks once more, and may take the deque for empty in the moment between the moves of its two ends; but then
-// there was one unit in it, as there is now, and the next yield sees the sleeper.)
+// its stack. If somebody sleeps, who would have to be told of the unit, it goes the long way; and one that is about to
+// sleep looks once more, and does not find the deque empty (Deque::rotate_alone). Not where sanitizers follow the
+// stacks.
 [[gnu::always_inline]] inline bool may_stand_in_deque(const Worker& worker, const Unit& unit) {
   // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
   return runtime.sleepers.load(std::memory_order_relaxed) <= 0 && frame_can_wait(worker) &&
@@ -245,24 +245,30 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
   return leave_unit(worker, unit, Event::yielded);
 }
 
+[[gnu::noinline]] int leave_to_scheduler_after_all(Worker& worker, Unit& unit) {
+  worker.privacy.leave();
+  return leave_unit_to_scheduler(worker, unit, Event::yielded);
+}
+
 [[gnu::noinline]] int yield_into_deque_to_new(Worker& worker, Unit& unit, Unit& next) {
   if (!may_begin_directly(next) || !starts_by_switch_quickly(worker, next) || !is_bound_quickly(worker, next) ||
-      (!unit.departed && !note_departure_quickly(worker, unit)) || !take_turns_in_deque(worker, unit))
+      (!unit.departed && !note_departure_quickly(worker, unit)))
     return leave_after_all(worker, unit);
+  if (count_direct_switch(worker)) return leave_to_scheduler_after_all(worker, unit);
+  if (!take_turns_in_deque(worker, unit)) return leave_after_all(worker, unit);
   begin(worker, next);
   return weft_context_swap_to_new_and_clear(&unit.context, next.stack->top(), &next, worker.fp_control,
                                             worker.privacy.inside());
 }
 
 [[gnu::noinline]] int yield_into_deque(Worker& worker, Unit& unit) {
-  if (!may_stand_in_deque(worker, unit)) return leave_unit(worker, unit, Event::yielded);
-  if (count_direct_switch(worker)) return leave_unit_to_scheduler(worker, unit, Event::yielded);
-  if (!worker.privacy.enter()) return leave_unit(worker, unit, Event::yielded);
+  if (!may_stand_in_deque(worker, unit) || !worker.privacy.enter()) return leave_unit(worker, unit, Event::yielded);
   Unit* next = worker.deque.peek();
   if (next == nullptr) return leave_after_all(worker, unit);
   if (!next->departed) return yield_into_deque_to_new(worker, unit, *next);
-  if (!unit.departed || !runs_on_any_identity(*next) || !take_turns_in_deque(worker, unit))
-    return leave_after_all(worker, unit);
+  if (!unit.departed || !runs_on_any_identity(*next)) return leave_after_all(worker, unit);
+  if (count_direct_switch(worker)) return leave_to_scheduler_after_all(worker, unit);
+  if (!take_turns_in_deque(worker, unit)) return leave_after_all(worker, unit);
   note_running(worker, *next);
   return weft_context_swap_and_clear(&unit.context, next->context, worker.privacy.inside());
 }

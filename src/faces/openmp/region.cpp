@@ -94,6 +94,7 @@ void become_master(core::Worker& worker, Team& team, Member& opener) {
   master.implicit.runner.store(&master, std::memory_order_relaxed);
   master.implicit.icv = team.icv;
   master.implicit.group = nullptr;
+  master.implicit.room_ends = opener.task->room_ends;
   master.constructs = 0;
   master.singles = 0;
   master.seat = nullptr;
@@ -152,9 +153,6 @@ void end_cancelled(Team& team) {
   team.worksharing_cancelled.store(false, std::memory_order_relaxed);
   team.cancelled.store(false, std::memory_order_relaxed);
 }
-
-// The process is a child, forked since the region was opened: what the team counts are the parent's members.
-bool forked_inside(const Team& team) { return team.epoch != core::runtime.epoch.load(std::memory_order_relaxed); }
 
 // And has it until the first of them begins: others may have taken them all meanwhile.
 void keep_own_identity_while_members_run(core::Worker& worker) {

@@ -30,6 +30,7 @@
 #include <cstring>
 #include <new>
 
+#include "arch/cpu.h"
 #include "base/layout.h"
 #include "base/panic.h"
 #include "core/segment.h"
@@ -90,6 +91,7 @@ void go_back_to(Member& member, Task* before) { member.task = before->moved_to =
   task.must_run = true;
   if (ompt::watched) task.notes.record = nullptr;  // a tool has not been told of it yet
   Task* creator = member.task;                     // the copies are made in the data environment of the new task
+  task.room_ends = creator->room_ends;
   member.task = &task;
   request.copy(task.data, request.data);
   go_back_to(member, creator);
@@ -177,27 +179,53 @@ inline void count_created(Member& member, Task& task, std::uint32_t count = 1) {
   count_task();
 }
 
-// Of tasks that are run one inside of the other, where each is deeper, it is enough if some look.
-bool looks_at_stack(const Task& around, const Task& task) {
-  constexpr std::uint32_t levels = 8;
-  return task.depth / levels != around.depth / levels;
+// Task::room_ends for who runs here.
+std::uintptr_t room_here() {
+  const std::size_t left = core::stack_left();
+  if (left == 0) return Task::on_roots_stack;
+  return reinterpret_cast<std::uintptr_t>(arch::stack_pointer()) - left + core::runtime.config.stack_size / 2;
+}
+
+// Whether a task goes on on another stack, since this one runs short. On a root's own that is each that is found in a
+// wait; of those that are run at once one inside of the other, which are few (most_nested), it is enough if some do.
+[[gnu::always_inline]] inline bool wants_another_stack(std::uintptr_t room_ends, const Task& task, bool at_once) {
+  if (reinterpret_cast<std::uintptr_t>(arch::stack_pointer()) < room_ends) return true;
+  return room_ends == Task::on_roots_stack && (!at_once || task.depth % 16 == 0);
 }
 
 template <void (*call)(void*)>
-inline void call_body(Member& member, Task& task, bool may_look = true) {
-  const bool looks = may_look && looks_at_stack(*member.task, task);
+void call_on_another_stack(void* task) {
+  static_cast<Task*>(task)->room_ends = room_here();
+  call(task);
+}
+
+template <void (*call)(void*)>
+[[gnu::noinline]] void call_after_a_look(Task& around, Task& task, bool at_once) {
+  if (around.room_ends == Task::room_unknown) {
+    around.room_ends = task.room_ends = room_here();
+    if (!wants_another_stack(task.room_ends, task, at_once)) return call(&task);
+  }
+  core::call_on_segment(core::runtime.config.stack_size, call_on_another_stack<call>, &task);
+}
+
+template <void (*call)(void*)>
+inline void call_body(Member& member, Task& task, bool at_once, bool may_look = true) {
+  Task& around = *member.task;
+  const std::uintptr_t room_ends = around.room_ends;
   member.task = &task;
   task.runner.store(&member, std::memory_order_relaxed);
-  if (looks && core::stack_left() < core::runtime.config.stack_size / 2) [[unlikely]]
-    core::call_on_segment(core::runtime.config.stack_size, call, &task);
-  else
+  if (may_look && wants_another_stack(room_ends, task, at_once)) [[unlikely]] {
+    call_after_a_look<call>(around, task, at_once);
+  } else {
+    task.room_ends = room_ends;
     call(&task);
+  }
 }
 
 template <void (*call)(void*) = call_task>
-inline void run_body(Member& member, Task& task, bool may_look = true) {
+inline void run_body(Member& member, Task& task, bool at_once = false, bool may_look = true) {
   Task* before = member.task;
-  call_body<call>(member, task, may_look);
+  call_body<call>(member, task, at_once, may_look);
   go_back_to(member, before);
 }
 
@@ -210,7 +238,7 @@ void tell_end_of_body(Member& member, Task& task) {
 // run_body() where a tool is told of it.
 [[gnu::noinline]] void run_watched_body(Member& member, Task& task) {
   ompt::task_begins(member, task);
-  run_body<ompt::call_task_body>(member, task, !ompt::members_have_stacks());
+  run_body<ompt::call_task_body>(member, task, false, !ompt::members_have_stacks());
   tell_end_of_body(member, task);
 }
 
@@ -227,7 +255,8 @@ Task* move_off_stack(Task& task) {
                                     .size = sizeof(Task),
                                     .explicit_ = true,
                                     .final_ = task.final_,
-                                    .tied = task.tied};
+                                    .tied = task.tied,
+                                    .room_ends = task.room_ends};
   return task.moved_to;
 }
 
@@ -271,7 +300,7 @@ void run_those_put_off(Member& member) {
     if (prepare != nullptr) prepare(task.data, context);
   }
   if (request.event != nullptr) attach_event(task, request.event);
-  run_body(member, task);
+  run_body(member, task, true);
   if (task.event != nullptr) wait_for_event(member, task);
   std::free(kept);
 }
@@ -305,7 +334,7 @@ void end_uncounted(Member& member, Task& task) {
   if (request.copy != nullptr || prepare != nullptr || request.event != nullptr) [[unlikely]]
     run_special_in_place(member, task, request, prepare, context);
   else
-    run_body(member, task);
+    run_body(member, task, true);
   if (task.moved_to != nullptr) [[unlikely]]
     end_moved(member, *task.moved_to);
   if (may_leave_children && member.team->level == 0) run_those_put_off(member);
@@ -327,7 +356,7 @@ inline void end_at_once(Member& member, Task& task) {
 [[gnu::noinline]] void run_at_once(Member& member, Task& task) {
   count_task();
   if (!is_discarded(member, task)) [[likely]] {
-    call_body<call_task>(member, task);
+    call_body<call_task>(member, task, true);
     member.task = task.parent;  // who created it; not on the stack (make_task), so it has not moved
   }
   end_at_once(member, task);
@@ -612,6 +641,7 @@ void begin_undeferred_task(Member& member, Task& task) {
     if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
     count_created(member, task);
   }
+  task.room_ends = member.task->room_ends;
   member.task = &task;
   task.runner.store(&member, std::memory_order_relaxed);
 }

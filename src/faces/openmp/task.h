@@ -180,6 +180,10 @@ struct Task {
   bool must_run = false;  // even if cancelled: its data has been constructed, and its function destroys that
   TaskListing listing = {};
   TaskNotes notes = {};
+  /// Below this address less than half is left of the stack that its body runs on (task.cpp).
+  std::uintptr_t room_ends = room_unknown;
+  static constexpr std::uintptr_t room_unknown = UINTPTR_MAX;  // nobody has looked
+  static constexpr std::uintptr_t on_roots_stack = 0;          // that is a root's own, of which nothing is known
 };
 
 /// What a task is created with; `data` is copied.

@@ -99,7 +99,7 @@ Task* steal_oldest(TaskSeat& victim) {
 }
 
 Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
-  if (search.mistakes >= most_mistakes) return nullptr;
+  if (search.mistakes >= most_mistakes || forked_inside(*member.team)) return nullptr;  // those are the parent's, then
   TaskPool& pool = member.team->tasks;
   const unsigned members = pool.members.load(std::memory_order_relaxed);
   auto seats = pool.seats.items();

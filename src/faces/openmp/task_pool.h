@@ -35,8 +35,8 @@ struct TaskSearch {
 };
 
 struct TaskSeat {
-  core::Deque<Task> deque;
-  core::Privacy privacy;   // of the deque
+  core::Deque<Task> deque;  // others than its member's thread: within a Privacy::Visit
+  core::Privacy privacy;
   TaskSearch around;       // the wait in which the member's task runs
   std::uint64_t told = 0;  // of `created` less `completed`: what Team::arrived has been told of
   Task* spare = nullptr;   // the last of those that are kept (spare_task.h), numbered from 1

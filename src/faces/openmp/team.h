@@ -170,6 +170,11 @@ inline Team& initial_team(Member& member) {
   return *team;
 }
 
+/// The process is a child, forked since the region was opened: what the team counts are the parent's members.
+inline bool forked_inside(const Team& team) {
+  return team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
+}
+
 // What the API routines ask.
 inline unsigned team_size(const Member& member) { return member.team->size; }
 inline unsigned level_of(const Member& member) { return member.team->level; }
