@@ -1,8 +1,7 @@
 // Privacy: while nobody else comes, a worker takes from its own deque, puts units that yield back there, and ends the
 // units that it has created itself, without any locked instruction. Whoever comes from outside pays for both.
 //
-// So do the members of an OpenMP team with the tasks in theirs (faces/openmp/task_pool.h): a worker, below, is whoever
-// has the deque.
+// Whoever else has a deque of his own may do the same with what lies there: he is the worker of what follows.
 //
 // State, of one worker: `shared_` (everybody uses the protocols that stand any concurrency), `private_` (only the owner
 // may touch what is guarded, between enter() and leave()), `ending` (a visitor is making it shared), `seen` (and the
