@@ -165,9 +165,9 @@ int weft_barrier_destroy(weft_barrier* barrier) {
   return WEFT_OK;
 }
 
-namespace {
+int weft_barrier_wait(weft_barrier* barrier, int* last) { return weft_barrier_timed_wait(barrier, WEFT_FOREVER, last); }
 
-[[gnu::always_inline]] inline int wait_at(weft_barrier* barrier, uint64_t nanoseconds, int* last) {
+int weft_barrier_timed_wait(weft_barrier* barrier, uint64_t nanoseconds, int* last) {
   if (barrier == nullptr || core_of(barrier).parties() == 0) return WEFT_ERR_ARGUMENT;
   core::Barrier& it = core_of(barrier);
   auto outcome = core::Barrier::Outcome::passed_last;
@@ -179,14 +179,6 @@ namespace {
   }
   if (last != nullptr) *last = outcome == core::Barrier::Outcome::passed_last ? 1 : 0;
   return WEFT_OK;
-}
-
-}  // namespace
-
-int weft_barrier_wait(weft_barrier* barrier, int* last) { return wait_at(barrier, WEFT_FOREVER, last); }
-
-int weft_barrier_timed_wait(weft_barrier* barrier, uint64_t nanoseconds, int* last) {
-  return wait_at(barrier, nanoseconds, last);
 }
 
 // ---------------------------------------------------------------- readers-writer lock

@@ -123,11 +123,11 @@ struct ParkPlace {
 ParkResult park_any(ParkPlace* places, std::uint32_t count, std::uint64_t deadline, std::uint32_t* which);
 
 /// park() where it has to be fast, and take little of the stack: without a deadline, and with what is called known to
-/// the compiler. Under the queue's lock bool decide() says whether to wait; if not, otherwise(Bucket&) is to release
-/// the lock. Once the unit stands in the queue, bool leave_quickly(Worker&, const Unit&) is called under that lock too;
-/// if it says false it has done nothing, and leave() is called, without the lock.
-template <class Decide, class Otherwise, class LeaveQuickly, class Leave>
-bool park_if(const void* address, Decide decide, Otherwise otherwise, LeaveQuickly leave_quickly, Leave leave);
+/// the compiler. `queue` is the bucket of the address, which the caller, on `worker`, has locked, and has found that it
+/// is to wait. Once the unit stands there bool leave_quickly(Worker&, const Unit&) is called under that lock too; if it
+/// says false it has done nothing, and leave() is called, without the lock.
+template <class LeaveQuickly, class Leave>
+void park_in(Bucket& queue, const void* address, Worker& worker, LeaveQuickly leave_quickly, Leave leave);
 
 /// The units that wait on an address, held still for as long as this object lives; at its end those that
 /// were taken are resumed. Touches nothing at the address.
@@ -207,28 +207,18 @@ class Waiters {
   Unit** end_ = &taken_;
 };
 
-template <class Decide, class Otherwise, class LeaveQuickly, class Leave>
-bool park_if(const void* address, Decide decide, Otherwise otherwise, LeaveQuickly leave_quickly, Leave leave) {
-  Worker& worker = worker_here();
+template <class LeaveQuickly, class Leave>
+void park_in(Bucket& queue, const void* address, Worker& worker, LeaveQuickly leave_quickly, Leave leave) {
   Unit& unit = *worker.current;
-  Bucket& bucket = bucket_of(address);
-  bucket.lock_for_short();
-  if (!decide()) {
-    otherwise(bucket);
-    return false;
-  }
   Waiter waiter(address, unit);
-  bucket.link(waiter);
+  queue.link(waiter);
   // Not where others want the lock: it is held for as long as a switch takes.
-  if (bucket.is_quiet() && !is_root(unit) && runs_on_any_identity(unit) && leave_quickly(worker, unit)) {
-    park_under(worker, unit, bucket.lock);
-    return true;
-  }
+  if (queue.is_quiet() && !is_root(unit) && runs_on_any_identity(unit) && leave_quickly(worker, unit))
+    return park_under(worker, unit, queue.lock);
   prepare_suspend(unit);
-  bucket.lock.unlock();
+  queue.lock.unlock();
   leave();
   suspend();
-  return true;
 }
 
 /// Resumes all (or at most `most`) units that wait on `address`; returns how many.

@@ -578,18 +578,24 @@ bool take_out(Worker& worker, const Unit& unit) {
 
 }  // namespace
 
+bool can_hand_on(const Worker& worker, const Unit& unit) {
+  const Scheduler* own = worker.scheduler();
+  return !is_root(unit) && may_wait(unit) && worker.handed_on == nullptr && (own == nullptr || !own->is_custom());
+}
+
+void hand_on(Worker& worker, Unit& unit, Unit& next) {
+  worker.handed_on = &next;
+  leave_unit(worker, unit, Event::yielded);
+}
+
 bool yield_to(Unit& next) {
   Worker& worker = worker_here();
   Unit& unit = *worker.current;
-  const Scheduler* own = worker.scheduler();
-  if (is_root(unit) || worker.handed_on != nullptr || (own != nullptr && own->is_custom())) return false;
-  if (!take_out(worker, next)) return false;
-  if (may_pass_to(worker, unit, next)) {
+  if (!can_hand_on(worker, unit) || !take_out(worker, next)) return false;
+  if (may_pass_to(worker, unit, next))
     leave_unit_for(worker, unit, Event::yielded, next);
-  } else {
-    worker.handed_on = &next;
-    leave_unit(worker, unit, Event::yielded);
-  }
+  else
+    hand_on(worker, unit, next);
   return true;
 }
 

@@ -297,12 +297,8 @@ END weft_context_pass_to_new
 
 // int weft_context_swap_and_clear(void** save, void* to, void* byte)
 FUNCTION weft_context_swap_and_clear
-        SAVE_CONTEXT
-        movq    %rsp, (%rdi)
-        movzwl  4(%rsp), %r10d
-        movq    %rsi, %rsp
+        LEAVE_FOR_SAVED
         movb    $0, (%rdx)              // stores become visible in their order: the context before this
-        LOAD_FP_CONTROL %r10w
         xorl    %eax, %eax
         LOAD_REGISTERS
         ret

@@ -52,21 +52,12 @@ class Deque {
 
   /// Owner only; ends the process without memory.
   void push(T* element) {
-    if (!try_push(element)) base::panic("no memory for %zu pending units", 2 * size());
+    if (!try_push(element)) [[unlikely]]
+      base::panic("no memory for %zu pending units", 2 * size());
   }
 
   /// Owner only. False: no memory; nothing has changed.
-  [[nodiscard]] bool try_push(T* element) {
-    if (push_if_room(element)) [[likely]]
-      return true;
-    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
-    const std::int64_t top = top_.load(std::memory_order_acquire);
-    Array* array = grow(array_.load(std::memory_order_relaxed), top, bottom);
-    if (array == nullptr) return false;
-    array->slot(bottom).store(element, std::memory_order_relaxed);
-    bottom_.store(bottom + 1, std::memory_order_release);  // (A)
-    return true;
-  }
+  [[nodiscard]] bool try_push(T* element) { return push_if_room(element) || push_growing(element); }
 
   /// The same, but only where the array need not grow. False: it must.
   [[gnu::always_inline]] bool push_if_room(T* element) {
@@ -262,6 +253,16 @@ class Deque {
   };
 
   static constexpr std::int64_t first_capacity = 64;
+
+  [[gnu::noinline]] bool push_growing(T* element) {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    Array* array = grow(array_.load(std::memory_order_relaxed), top, bottom);
+    if (array == nullptr) return false;
+    array->slot(bottom).store(element, std::memory_order_relaxed);
+    bottom_.store(bottom + 1, std::memory_order_release);  // (A)
+    return true;
+  }
 
   T* slot_at(std::int64_t index) const {
     return array_.load(std::memory_order_relaxed)->slot(index).load(std::memory_order_relaxed);

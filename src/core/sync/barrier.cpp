@@ -192,14 +192,22 @@ std::uint32_t Barrier::arrived() const {
 bool Barrier::arrive_and_wait() {
   if (BarrierShards* shards = shards_.load(std::memory_order_acquire); shards != nullptr) [[unlikely]]
     return wait_in_shard(*shards);
-  Arrival arrival = Arrival::waits;
-  park_if(
-      strict_key(this), [&] { return (arrival = arrive()) == Arrival::waits; },
-      [&](Bucket& locked) { arrival == Arrival::last ? complete_under(locked) : locked.lock.unlock(); },
-      [](Worker&, const Unit&) { return true; }, [] {});
-  if (arrival == Arrival::elsewhere) [[unlikely]]
-    return wait_in_shard(*shards_.load(std::memory_order_acquire));
-  return arrival == Arrival::last;
+  Worker& worker = worker_here();
+  Bucket& queue = bucket_of(strict_key(this));
+  queue.lock_for_short();
+  switch (arrive()) {
+    case Arrival::elsewhere:
+      queue.lock.unlock();
+      return wait_in_shard(*shards_.load(std::memory_order_acquire));
+    case Arrival::last:
+      complete_under(queue);
+      return true;
+    case Arrival::waits:
+      break;
+  }
+  park_in(
+      queue, strict_key(this), worker, [](Worker&, const Unit&) { return true; }, [] {});
+  return false;
 }
 
 Barrier::Outcome Barrier::timed_wait(std::uint64_t deadline) {

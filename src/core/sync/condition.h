@@ -49,10 +49,6 @@ class Condition {
   /// M::plain(): the Mutex that it is, if it is nothing else.
   template <class M>
   void wait(M& mutex) {
-    const auto announce = [this] {
-      queued_.store(1, std::memory_order_relaxed);
-      return true;
-    };
     Stack* stack = nullptr;
     const auto leave_locked = [&mutex, &stack](Worker& worker, const Unit& unit) {
       Mutex* plain = mutex.plain();
@@ -62,8 +58,11 @@ class Condition {
       worker.left_locked = plain;
       return true;
     };
-    (void)park_if(
-        strict_key(this), announce, [](Bucket&) {}, leave_locked, [&mutex] { mutex.unlock(); });
+    Worker& worker = worker_here();
+    Bucket& queue = bucket_of(strict_key(this));
+    queue.lock_for_short();
+    queued_.store(1, std::memory_order_relaxed);
+    park_in(queue, strict_key(this), worker, leave_locked, [&mutex] { mutex.unlock(); });
     const bool handed_on = stack != nullptr && std::exchange(stack->relocks, nullptr) == nullptr;
     if (!handed_on) mutex.lock();
   }

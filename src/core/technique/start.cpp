@@ -47,13 +47,7 @@ namespace {
 // By way of the scheduler, where the creator can leave its stack. (Bug: the child ran on top of its creator there too;
 // one that was preempted by KLT-switching kept the KLT, and with it frames that another KLT then went on with.)
 [[gnu::noinline]] void run_first_by_scheduler(Worker& worker, Unit& parent, Unit& child) {
-  const bool is_custom = worker.scheduler() != nullptr && worker.scheduler()->is_custom();
-  if (is_root(parent) || !may_wait(parent) || worker.handed_on != nullptr || is_custom) {
-    run_one(worker, child);
-    return;
-  }
-  worker.handed_on = &child;
-  leave_unit(worker, parent, Event::yielded);
+  can_hand_on(worker, parent) ? hand_on(worker, parent, child) : run_one(worker, child);
 }
 
 }  // namespace

@@ -218,6 +218,9 @@ int yield_to_first(Worker& worker, Unit& unit, Unit& next, int (*otherwise)(Unit
 /// leave_unit() for this one, of which may_pass_to() says that it can be.
 int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
 bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next);
+/// The unit yields, and one that is in no pool is what its worker's scheduler runs next; where that can be.
+bool can_hand_on(const Worker& worker, const Unit& unit);
+void hand_on(Worker& worker, Unit& unit, Unit& next);
 /// The same, for the scheduler in any case, and without taking anything out of a pool: from signal handlers.
 int leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event);
 

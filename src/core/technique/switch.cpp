@@ -225,10 +225,9 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
 // its stack. If somebody sleeps, who would have to be told of the unit, it goes the long way; and one that is about to
 // sleep looks once more, and does not find the deque empty (Deque::rotate_alone). Not where sanitizers follow the
 // stacks.
-[[gnu::always_inline]] inline bool may_stand_in_deque(const Worker& worker, const Unit& unit) {
+[[gnu::always_inline]] inline bool may_stand_in_deque(const Unit& unit) {
   // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
-  return runtime.sleepers.load(std::memory_order_relaxed) <= 0 && frame_can_wait(worker) &&
-         unit.pool.load(std::memory_order_acquire) == nullptr;
+  return runtime.sleepers.load(std::memory_order_relaxed) <= 0 && unit.pool.load(std::memory_order_acquire) == nullptr;
 }
 
 // Inside, with the next one at the deque's new end. False: that takes longer, and nothing has happened.
@@ -262,7 +261,8 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
 }
 
 [[gnu::noinline]] int yield_into_deque(Worker& worker, Unit& unit) {
-  if (!may_stand_in_deque(worker, unit) || !worker.privacy.enter()) return leave_unit(worker, unit, Event::yielded);
+  if (!frame_can_wait(worker) || !may_stand_in_deque(unit) || !worker.privacy.enter())
+    return leave_unit(worker, unit, Event::yielded);
   Unit* next = worker.deque.peek();
   if (next == nullptr) return leave_after_all(worker, unit);
   if (!next->departed) return yield_into_deque_to_new(worker, unit, *next);
@@ -313,8 +313,7 @@ int yield_to_first(Worker& worker, Unit& unit, Unit& next, int (*otherwise)(Unit
   if (sanitizer::active || !unit.departed || !next.departed || !runs_on_any_identity(next) || !frame_can_wait(worker))
     return otherwise(next);
   if (worker.scheduler() != nullptr) return yield_to_first_of_list(worker, unit, next, otherwise);
-  if (worker.deque.peek() != &next || !may_stand_in_deque(worker, unit) || !worker.privacy.enter())
-    return otherwise(next);
+  if (worker.deque.peek() != &next || !may_stand_in_deque(unit) || !worker.privacy.enter()) return otherwise(next);
   if (worker.deque.peek() != &next || !take_turns_in_deque(worker, unit)) {
     worker.privacy.leave();
     return otherwise(next);

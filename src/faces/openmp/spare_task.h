@@ -1,7 +1,7 @@
-// Where LLVM's compilers create tasks (they fill in the data between two calls, so each has a descriptor of its own), a
-// few blocks serve many of them: a member keeps those of the tasks that it has ended, the last one first, and the
-// descriptors in them as they are. Of these only what differs from task to task, or may have changed, is set anew. What
-// is more than a few goes back to the worker's blocks (blocks.h), from where others that create tasks have it again.
+// A few blocks serve many of the tasks that have descriptors of their own: a member keeps those of the tasks that it
+// has ended, the last one first, and the descriptors in them as they are. Of these only what differs from task to task,
+// or may have changed, is set anew. What is more than a few goes back to the worker's blocks (blocks.h), from where
+// others that create tasks have it again.
 #pragma once
 
 #include <cstddef>

@@ -220,8 +220,7 @@ void enqueue(Member& member, Task& task) {
   if (task.priority > 0) {
     put_by_priority(pool, task);
   } else {
-    if (!seat.deque.push_if_room(&task)) [[unlikely]]
-      seat.deque.push(&task);
+    seat.deque.push(&task);
     seat.offered.store(seat.offered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   if (member.team->level != 0) core::notify(&member.team->share);

@@ -211,6 +211,7 @@ WEFT_EXPORT LlvmTask* __kmpc_omp_task_alloc(Ident*, Gtid, std::int32_t flags, st
   if (member == nullptr || (flags & (llvm_proxy | llvm_has_destroy)) != 0) [[unlikely]]
     return allocate_new(flags, size, shared_size, routine);
   const std::size_t own = own_size(size);
+  // allocate_new() would find it as well; small nested tasks take up to 16 % longer that way.
   Task* task = take_spare_task(*member, run_llvm_task, data_size(own, shared_size), (flags & llvm_final) != 0,
                                (flags & llvm_tied) != 0);
   if (task == nullptr) return allocate_new(flags, size, shared_size, routine);
