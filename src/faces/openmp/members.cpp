@@ -67,7 +67,7 @@ void deviated_member_finished(core::Unit* unit) {
   if (frame->helper)
     helper_done(team, frame->member.number);
   else
-    members_done(team, frame->member.number, 1, false);
+    members_done(team, frame->member.number, 1);
 }
 
 [[gnu::noinline]] void mark_unit(const Team& team, core::Unit& unit, const Member& member) {
@@ -109,10 +109,15 @@ MemberFrame& seat_member(Team& team, unsigned number, core::Stack* stack, bool h
   return seat_member_in(stack->top() - sizeof(MemberFrame), team, number, helper);
 }
 
-core::Event run_member(core::Worker& worker, MemberFrame& frame, core::Stack* stack) {
+[[gnu::always_inline]] inline core::Event run_member(core::Worker& worker, MemberFrame& frame, core::Stack* stack) {
   core::install_for(worker, frame.unit);
   core::take_place(worker, frame.unit);
   return core::start_roc(worker, frame.unit, stack, &frame);
+}
+
+// A member that has returned may have kept an identity while members of its own ran.
+[[gnu::always_inline]] inline void drop_identity_kept_meanwhile(core::Worker& worker, core::WholeUnit& unit) {
+  if (unit.details.identity != nullptr && !unit.details.keeps_identity) core::drop_identity(worker, unit);
 }
 
 // Back from units to what the frame around belongs to: a unit, a root, or the scheduler.
@@ -131,13 +136,17 @@ struct Unreported {
 };
 
 void report(Team& team, const Unreported& returned, bool by_master) {
-  if (returned.count != 0) members_done(team, returned.first, returned.count, by_master);
+  if (returned.count == 0) return;
+  if (by_master)
+    members_done_by_master(team, returned.first, returned.count);
+  else
+    members_done(team, returned.first, returned.count);
 }
 
 // Whether all of them have come to their end; the last ones in a row that returned are still to be reported. (By
 // reference: a Run that is passed in registers is written field by field, and read back as one word, which the
 // processor makes wait for 8 ns.)
-bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, bool by_master, Unreported& returned) {
+bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, Unreported& returned) {
   core::Unit* below = worker.current;
   core::Stack* stack = nullptr;
   unsigned finished_first = run.first;
@@ -151,9 +160,7 @@ bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, 
       MemberFrame& member = seat_member(team, number, stack, false);
       const core::Event event = run_member(worker, member, stack);
       if (event == core::Event::returned) {
-        // It may have kept one while members of its own ran.
-        if (member.unit.details.identity != nullptr && !member.unit.details.keeps_identity)
-          core::drop_identity(worker, member.unit);
+        drop_identity_kept_meanwhile(worker, member.unit);
         core::nothing_runs(worker);
         ++finished;
         continue;
@@ -162,7 +169,7 @@ bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, 
       stack = nullptr;
       if (finished != 0) {
         core::install_home(worker);
-        members_done(team, finished_first, finished, by_master);
+        members_done(team, finished_first, finished);
       }
       finished_first = number + 1;
       finished = 0;
@@ -177,25 +184,46 @@ bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, 
 
 void run_and_report(core::Worker& worker, Team& team, const core::Share::Run& run, bool by_master) {
   Unreported returned;
-  run_members(worker, team, run, by_master, returned);
+  run_members(worker, team, run, returned);
   report(team, returned, by_master);
 }
 
-// A member on a stack that is not the worker's.
-void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) {
+// One member, on this stack, which is the caller's again where the member has returned: true. `prepare` is called with
+// the member before it runs.
+template <class Prepare>
+[[gnu::always_inline]] inline bool run_one(core::Worker& worker, Team& team, unsigned number, core::Stack* stack,
+                                           bool helper, Prepare prepare) {
   core::Unit* below = worker.current;
   core::Event event;
   {
     core::SchedulerFrame frame(worker);
-    core::Stack* stack = ompt::stack_for(team, number);
-    MemberFrame& member = seat_member(team, number, stack, false);
-    member.unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
+    MemberFrame& member = seat_member(team, number, stack, helper);
+    prepare(member);
     event = run_member(worker, member, stack);
-    if (event != core::Event::returned) core::settle_current(worker, event);
-    core::install_home(worker);
+    if (event == core::Event::returned)
+      drop_identity_kept_meanwhile(worker, member.unit);
+    else
+      core::settle_current(worker, event);
   }
-  if (event == core::Event::returned) members_done(team, number, 1, false);
   reinstall(worker, below);
+  return event == core::Event::returned;
+}
+
+// A member on a stack that is not the worker's.
+void run_member_on_its_stack(core::Worker& worker, Team& team, unsigned number) {
+  core::Stack* stack = ompt::stack_for(team, number);
+  const bool returned = run_one(worker, team, number, stack, false, [](MemberFrame& member) {
+    member.unit.flags.fetch_or(core::UnitFlag::own_memory, std::memory_order_relaxed);
+  });
+  if (returned) members_done(team, number, 1);
+}
+
+// The last member that is left, by the master.
+void run_last(core::Worker& worker, Team& team, unsigned number) {
+  core::Stack* stack = core::take_stack(worker, 0);
+  if (!run_one(worker, team, number, stack, false, [](MemberFrame&) {})) return;
+  worker.stacks.give(stack);
+  members_done_by_master(team, number, 1);
 }
 
 // Claims and runs such members until there are none left, or, unless it is to run `all`, the worker has something
@@ -235,7 +263,7 @@ void take_members(core::Worker& worker, Team& team) {
     if (run.count == 0) return;
     const unsigned long long claimed = arch::ticks();
     Unreported returned;
-    const bool finished = run_members(worker, team, run, false, returned);
+    const bool finished = run_members(worker, team, run, returned);
     const bool short_ones = were_short(run, arch::ticks() - claimed);
     if (!short_ones) team.share.run_length.store(0, std::memory_order_relaxed);  // while the region is still open
     report(team, returned, false);
@@ -261,27 +289,20 @@ void run_members_left(core::Worker& worker, Team& team) {
     run = claim(worker, team, length_after(run, short_ones));
   }
   if (measured) cache_of(worker).run_lengths.learn(team.code, all_short);
-  if (run.count != 0) run_and_report(worker, team, run, true);
+  if (run.count == 1)
+    run_last(worker, team, run.first);
+  else if (run.count != 0)
+    run_and_report(worker, team, run, true);
 }
 
 namespace {
 
 void help(core::Worker& worker, Team& team, unsigned number) {
-  core::Unit* below = worker.current;
   core::Stack* stack = core::take_stack(worker, 0);
-  core::Event event;
-  {
-    core::SchedulerFrame frame(worker);
-    MemberFrame& member = seat_member(team, number, stack, true);
+  const bool returned = run_one(worker, team, number, stack, true, [](MemberFrame& member) {
     if (ompt::watched) ompt::seat_is_taken(member.member);
-    event = run_member(worker, member, stack);
-    if (event != core::Event::returned)
-      core::settle_current(worker, event);
-    else
-      core::drop_identity(worker, member.unit);
-  }
-  reinstall(worker, below);
-  if (event != core::Event::returned) return;
+  });
+  if (!returned) return;
   worker.stacks.give(stack);
   helper_done(team, number);
 }

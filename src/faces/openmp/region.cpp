@@ -233,7 +233,7 @@ Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), voi
     give_seats(worker, team, outer);
     team.activates = !worker.active.load(std::memory_order_relaxed);
     if (team.activates) worker.active.store(true, std::memory_order_relaxed);
-    team.pending.store((Pending::holder + Pending::member) * (size - 1), std::memory_order_relaxed);
+    team.pending.store(Pending::of_members(size - 1), std::memory_order_relaxed);
     clear_vacancies(team, size);
   } else {
     team.vacant_words.store(0, std::memory_order_relaxed);

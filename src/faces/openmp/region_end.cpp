@@ -82,12 +82,10 @@ void drop_holders(Team& team, std::uint64_t count) {
   if (resumes) core::resume(*master);
 }
 
-void members_done(Team& team, unsigned first, unsigned count, bool by_master) {
+void members_done(Team& team, unsigned first, unsigned count) {
   core::Unit* master = team.master_unit;
-  const std::uint64_t both = Pending::holder * count + Pending::member * count;
+  const std::uint64_t both = Pending::of_members(count);
   std::uint64_t word = team.pending.load(std::memory_order_acquire);
-  // Nobody else is left who could write the word, or make a task that somebody would take a seat for.
-  if (by_master && word == both) return team.pending.store(0, std::memory_order_relaxed);
   set_bits(team.vacant.items(), first, count);
   while ((word & Pending::tasks_in_use) == 0) {
     std::uint64_t lower = word - both;

@@ -24,9 +24,16 @@ struct RegionEnd {
 /// So many of those who hold the team open are done with it (Pending::holder).
 void drop_holders(Team& team, std::uint64_t count);
 
-/// `count` members starting at `first` are done; nothing of theirs touches the team after this. `by_master`: it is the
-/// team's master, done with its own part, that has run them.
-void members_done(Team& team, unsigned first, unsigned count, bool by_master);
+/// `count` members starting at `first` are done; nothing of theirs touches the team after this.
+void members_done(Team& team, unsigned first, unsigned count);
+/// The same where it is the team's master, done with its own part, that has run them.
+inline void members_done_by_master(Team& team, unsigned first, unsigned count) {
+  // Nobody else is left who could write the word, or make a task that somebody would take a seat for.
+  if (team.pending.load(std::memory_order_acquire) == Pending::of_members(count)) [[likely]]
+    team.pending.store(0, std::memory_order_relaxed);
+  else
+    members_done(team, first, count);
+}
 /// One that ran tasks on the seat of a member that is done leaves it.
 void helper_done(Team& team, unsigned number);
 

@@ -112,6 +112,7 @@ struct Pending {
   static constexpr std::uint64_t tasks_in_use = std::uint64_t{1} << 30U;  // helpers may join
   static constexpr std::uint64_t master_waits = std::uint64_t{1} << 31U;  // resume it at no holders
   static constexpr std::uint64_t member = std::uint64_t{1} << 32U;
+  static constexpr std::uint64_t of_members(std::uint64_t count) { return (holder + member) * count; }
   static constexpr std::uint64_t holders(std::uint64_t word) { return word & (tasks_in_use - 1); }
   static constexpr std::uint64_t members(std::uint64_t word) { return word >> 32U; }
 };
