@@ -1,3 +1,5 @@
+#include <pthread.h>
+
 #include "api/convert.h"
 #include "core/environment.h"
 #include "core/preempt.h"
@@ -16,15 +18,25 @@ std::atomic<unsigned> initialised{0};
 
 using namespace weft;
 
+namespace {
+
+// Before the runtime starts; what comes later changes nothing.
+void configure_from_environment() {
+  if (core::runtime.slots.load(std::memory_order_relaxed) != 0) return;
+  core::Config config;
+  core::read_environment(config);
+  core::read_preemption_environment();
+  core::watchdog_interrupts.store(false, std::memory_order_relaxed);
+  core::configure(config, core::Hooks{});
+}
+
+}  // namespace
+
 extern "C" int weft_init() {
-  if (api::initialised.fetch_add(1, std::memory_order_acq_rel) == 0 &&
-      core::runtime.slots.load(std::memory_order_relaxed) == 0) {
-    core::Config config;
-    core::read_environment(config);
-    core::read_preemption_environment();
-    core::watchdog_interrupts.store(false, std::memory_order_relaxed);
-    core::configure(config, core::Hooks{});
-  }
+  // Nobody starts the runtime while another is about to configure it.
+  static pthread_once_t configured = PTHREAD_ONCE_INIT;
+  pthread_once(&configured, configure_from_environment);
+  api::initialised.fetch_add(1, std::memory_order_acq_rel);
   if (core::this_worker() == nullptr && core::try_enter() == nullptr) {
     api::initialised.fetch_sub(1, std::memory_order_acq_rel);
     return WEFT_ERR_MEMORY;

@@ -2,6 +2,7 @@
 #include <climits>
 
 #include "api/convert.h"
+#include "core/active.h"
 #include "core/create.h"
 #include "core/scheduler.h"
 #include "os/cpus.h"
@@ -70,8 +71,11 @@ extern "C" int weft_scheduler_stops(weft_scheduler* handle) {
   if (handle == nullptr) return 1;
   core::Worker& worker = core::worker_here();
   const core::Scheduler* scheduler = scheduler_of(handle);
-  // One that was put into a pool has no worker of its own: it stops where its pools are empty.
-  if (worker.scheduler() != scheduler) return scheduler->has_work() ? 0 : 1;
+  if (worker.scheduler() != scheduler) {
+    if (worker.custom_scheduler == scheduler) return 1;  // the worker has another one
+    // One that was put into a pool has no worker of its own: it stops where its pools are empty.
+    return scheduler->has_work() ? 0 : 1;
+  }
   core::put_own_into_pool(worker);
   return core::scheduler_stops(worker) ? 1 : 0;
 }
@@ -118,7 +122,9 @@ extern "C" int weft_worker_create(weft_scheduler* scheduler, weft_worker** worke
 extern "C" int weft_worker_join(weft_worker* handle) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
   core::Worker* worker = worker_of(handle);
-  if (worker->life.load(std::memory_order_acquire) == 0 || worker == core::this_worker()) return WEFT_ERR_STATE;
+  const bool is_joinable = worker->use.load(std::memory_order_acquire) == core::WorkerUse::of_program &&
+                           worker->life.load(std::memory_order_acquire) != 0;
+  if (!is_joinable || worker == core::this_worker()) return WEFT_ERR_STATE;
   core::join_worker(*worker);
   return WEFT_OK;
 }
@@ -142,9 +148,8 @@ extern "C" int weft_worker_set_scheduler(weft_worker* handle, weft_scheduler* sc
   core::Worker* worker = worker_of(handle);
   // Only its own KLT writes what a worker holds.
   if (worker != core::this_worker()) return WEFT_ERR_STATE;
-  if (core::Scheduler* before = worker->scheduler(); before != nullptr) before->end_on(*worker);
-  worker->own_scheduler.store(scheduler_of(scheduler), std::memory_order_relaxed);
+  core::replace_scheduler(*worker, scheduler_of(scheduler));
   worker->claims.has_new_scheduler = true;
-  if (core::Scheduler* now = worker->scheduler(); now != nullptr) now->begin_on(*worker);
+  core::mark_again(*worker);
   return WEFT_OK;
 }

@@ -3,6 +3,7 @@
 #include "api/convert.h"
 #include "base/panic.h"
 #include "core/create.h"
+#include "core/extras.h"
 #include "core/scheduler.h"
 #include "core/technique/choice.h"
 #include "core/technique/start.h"
@@ -49,7 +50,8 @@ namespace {
 
 [[gnu::noinline]] int join_and_free(weft_unit* handle) {
   if (const int error = join(handle, WEFT_FOREVER); error != WEFT_OK) return error;
-  return weft_unit_free(handle);
+  core::free_unit(core::worker_here(), *unit_of(handle));
+  return WEFT_OK;
 }
 
 [[gnu::noinline]] int free_slowly(weft_unit* handle) {
@@ -169,10 +171,18 @@ extern "C" int weft_unit_cancel(weft_unit* handle) {
   return WEFT_OK;
 }
 
+namespace {
+
+// At a point where the calling unit, no root, can be cancelled.
+void exit_if_cancelled(core::Unit& unit) {
+  if (core::has_flag(unit, core::UnitFlag::cancelled) && !core::ends_extras(unit)) core::exit_unit(unit);
+}
+
+}  // namespace
+
 extern "C" void weft_cancel_point() {
   core::Unit& unit = core::this_unit();
-  if (!core::is_root(unit) && core::may_wait(unit) && core::has_flag(unit, core::UnitFlag::cancelled))
-    core::exit_unit(unit);
+  if (!core::is_root(unit) && core::may_wait(unit)) exit_if_cancelled(unit);
 }
 
 namespace {
@@ -188,7 +198,7 @@ namespace {
   core::Unit& unit = core::this_unit();
   if (!core::may_wait(unit)) return WEFT_ERR_STACKLESS;
   if (core::is_root(unit) || &unit == &next) return WEFT_ERR_STATE;
-  if (core::has_flag(unit, core::UnitFlag::cancelled)) core::exit_unit(unit);
+  exit_if_cancelled(unit);
   return core::yield_to(next) ? WEFT_OK : WEFT_ERR_STATE;
 }
 

@@ -38,7 +38,7 @@ int choose_worker(const core::Worker& caller, const weft_unit_attr& attr, core::
   if (chosen.use.load(std::memory_order_relaxed) == core::WorkerUse::none) return WEFT_ERR_STATE;
   wish.pool = core::first_pool_of(chosen);
   if (wish.pool == nullptr) {
-    wish.worker = &chosen;
+    wish.worker = &core::open_worker(chosen);
     return WEFT_OK;
   }
   const bool is_foreign = wish.pool->access() == core::Access::priv && &chosen != &caller;
@@ -106,7 +106,7 @@ core::Pool* pool_for(const core::Worker& worker, weft_pool* wanted) {
 }
 
 // What the attributes ask for.
-int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool detached, core::Wish& wish) {
+int read_attributes(core::Worker& worker, const weft_unit_attr* attr, bool detached, core::Wish& wish) {
   if (detached) wish.flags |= core::UnitFlag::detached;
   wish.pool = pool_for(worker, attr != nullptr ? attr->pool : nullptr);
   if (attr != nullptr) {
@@ -120,7 +120,10 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
     if (attr == nullptr || attr->preemption == WEFT_PREEMPT_DEFAULT)
       wish.flags |= api::preemption_flags(WEFT_PREEMPT_DEFAULT, wish.pool);
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
-  if (core::is_child_first(wish.technique) || core::binds_at_creation(wish.technique)) wish.needs_fitting = true;
+  const bool child_first = core::is_child_first(wish.technique);
+  if (child_first || core::binds_at_creation(wish.technique)) wish.needs_fitting = true;
+  if (wish.pool == nullptr && wish.worker == nullptr && worker.scheduler() != nullptr && !child_first) [[unlikely]]
+    wish.worker = &core::open_worker(worker);  // the scheduler here has no pools
   return WEFT_OK;
 }
 
@@ -220,6 +223,8 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
     worker->usual_binds = binds;
   }
   *unit = handle_of(made);
+  if (pool == nullptr && worker->scheduler() != nullptr) [[unlikely]]
+    return launch_and_succeed(*worker, *made);
   return push(*worker, *made, pool);
 }
 

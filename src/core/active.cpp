@@ -72,10 +72,18 @@ bool is_stopping(const Worker& worker) {
          worker.parked.load(std::memory_order_relaxed) == Parked::awake;
 }
 
+// One with a scheduler of its own is never switched off. It may be given one meanwhile, and marks itself then: the last
+// to write the mark has seen it.
 void mark(Worker& worker, unsigned active) {
   const unsigned rank = worker.rank.load(std::memory_order_seq_cst);
-  if (rank == 0 || worker.scheduler() != nullptr) return;
-  worker.until_ready = rank >= active ? &always_ready : nullptr;
+  if (rank == 0) return;
+  const Scheduler* scheduler = worker.own_scheduler.load(std::memory_order_seq_cst);
+  for (const Scheduler* marked = scheduler;; marked = scheduler) {
+    worker.until_ready = marked == nullptr && rank >= active ? &always_ready : nullptr;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    scheduler = worker.own_scheduler.load(std::memory_order_seq_cst);
+    if (scheduler == marked) return;
+  }
 }
 
 void let_stop(Worker& worker) {
@@ -141,6 +149,8 @@ void become_more(unsigned workers) {
 }
 
 }  // namespace
+
+void mark_again(Worker& worker) { mark(worker, runtime.active.load(std::memory_order_seq_cst)); }
 
 bool is_switched_off(const Worker& worker) { return worker.until_ready == &always_ready; }
 

@@ -41,6 +41,9 @@ bool wake_switched_off(Worker& worker);
 /// Of a worker whose KLT is about to be started; 0: it is never switched off.
 void set_rank(Worker& worker, unsigned rank);
 
+/// The calling worker has been given a scheduler, or has lost it: with one of its own it is not switched off.
+void mark_again(Worker& worker);
+
 /// A packing exists from now on, or no longer.
 void note_packing(Packing& packing);
 void forget_packing(const Packing& packing);

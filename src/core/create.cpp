@@ -55,6 +55,10 @@ void launch(Worker& worker, Unit& unit) {
     if (pool->access() != Access::priv) notify_pool(*pool);
     return;
   }
+  if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]] {
+    unit.next = nullptr;
+    return launch_at(open, &unit);
+  }
   put_newest(worker, unit);
   notify();
 }
@@ -199,6 +203,7 @@ void renew(Unit& unit, void (*entry)(void*), void* argument) {
   unit.entry = entry;
   unit.argument = argument;
   unit.departed = false;
+  details(unit).held_off = 0;
   constexpr std::uint16_t most = UINT16_MAX - 1;  // so that all starts fit
   if (std::uint16_t& revivals = details(unit).revivals; revivals != most) ++revivals;
   if (has_flag(unit, UnitFlag::chosen)) unit.technique = Technique::automatic;

@@ -24,6 +24,7 @@ struct Value {
 
 struct Table {
   std::uint32_t count;
+  std::uint32_t rounds;  // of destructors that have begun
   Value values[1];  // `count` of them
 };
 
@@ -48,19 +49,23 @@ Table* grow(Table* table, std::uint32_t wanted) {
   while (count < wanted) count *= 2;
   auto grown = static_cast<Table*>(std::realloc(table, sizeof(Table) + (count - 1) * sizeof(Value)));
   if (grown == nullptr) return nullptr;
+  if (table == nullptr) grown->rounds = 0;
   for (std::uint32_t index = before; index < count; ++index) grown->values[index] = Value{nullptr, 0};
   grown->count = count;
   return grown;
 }
 
+// Destructors may set values again, which may move the table; as often as pthread_key_create(3) is obliged to, not for
+// ever. One may also exit its unit: then what is left of the rounds is done here, and nobody goes on with that one.
 void end_table(void** place) {
-  // Destructors may set values again; as often as pthread_key_create(3) is obliged to, not for ever.
-  constexpr unsigned rounds = 4;
+  constexpr unsigned most_rounds = 4;
+  const auto table = [place] { return static_cast<Table*>(*place); };
   bool any = true;
-  for (unsigned round = 0; any && round < rounds; ++round) {
+  while (any && table()->rounds < most_rounds) {
+    ++table()->rounds;
     any = false;
-    for (std::uint32_t index = 0; index < static_cast<Table*>(*place)->count; ++index) {
-      Value& value = static_cast<Table*>(*place)->values[index];
+    for (std::uint32_t index = 0; index < table()->count; ++index) {
+      Value& value = table()->values[index];
       const Key key{index, value.generation};
       if (value.value == nullptr || !exists(key)) continue;
       void* ended = value.value;
@@ -125,6 +130,11 @@ KeyAnswer get_value(Key key, void** value) {
 }
 
 void end_extras(Unit& unit) { end_table(&details(unit).face); }
+
+bool ends_extras(const Unit& unit) {
+  const auto table = static_cast<const Table*>(details(unit).face);
+  return table != nullptr && table->rounds != 0;
+}
 
 void end_root_extras(Worker& worker) {
   if (worker.root_extras != nullptr) end_table(&worker.root_extras);

@@ -26,6 +26,9 @@ enum class KeyAnswer { ok, no_such_key, no_memory, not_for_this_unit };
 KeyAnswer set_value(Key key, void* value);
 KeyAnswer get_value(Key key, void** value);
 
+/// Whether the destructors of a free-standing unit's values run: it is at its end already, and cannot be cancelled.
+bool ends_extras(const Unit& unit);
+
 /// Runs the destructors of the calling root's values, and forgets them.
 void end_root_extras(struct Worker& worker);
 

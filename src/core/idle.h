@@ -9,12 +9,10 @@ namespace weft::core {
 
 /// Searching is counted, so that publishers need not wake a worker while another looks already. A root
 /// that may not run everything is not counted, nor a worker with a scheduler of its own: nobody can rely on
-/// them.
+/// them. A worker is given another scheduler by what runs on it, so never during a search.
 class Searching {
  public:
-  explicit Searching(Worker& worker)
-      : worker_(worker),
-        counted_(worker.lends_within.load(std::memory_order_relaxed) == nullptr && worker.scheduler() == nullptr) {}
+  explicit Searching(Worker& worker) : worker_(worker) {}
 
   bool on() const { return on_; }
   void begin();
@@ -33,7 +31,7 @@ class Searching {
   bool others_want_cpu(std::uint64_t now);
 
   Worker& worker_;
-  bool counted_;
+  bool counted_ = true;
   bool on_ = false;
   unsigned rounds_ = 0;
   std::uint64_t began_ = 0;

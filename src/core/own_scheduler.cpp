@@ -231,8 +231,16 @@ Pool* first_pool_of(const Worker& worker) {
 
 bool scheduler_stops(const Worker& worker) {
   if (is_over(worker)) return true;
-  // Whoever joins the worker waits for what is in its pools.
-  return worker.claims.ends.load(std::memory_order_acquire) && !worker.scheduler()->has_work();
+  // Whoever joins the worker waits for what is in its pools. Without a scheduler it goes on with weft's, which ends.
+  const Scheduler* scheduler = worker.scheduler();
+  return scheduler != nullptr && worker.claims.ends.load(std::memory_order_acquire) && !scheduler->has_work();
+}
+
+void replace_scheduler(Worker& worker, Scheduler* scheduler) {
+  Scheduler* before = worker.scheduler();
+  worker.own_scheduler.store(scheduler, std::memory_order_seq_cst);
+  if (before != nullptr) before->end_on(worker);  // not earlier: it may be freed from then on (destroy())
+  if (scheduler != nullptr) scheduler->begin_on(worker);
 }
 
 void notify_pool_slow(const Pool& pool) {

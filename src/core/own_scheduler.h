@@ -105,6 +105,9 @@ class Scheduler {
 /// Whether the calling worker's scheduler, a custom one, has to return.
 bool scheduler_stops(const Worker& worker);
 
+/// The worker, which is the caller's, or whose KLT does not run, has this scheduler from now on; nullptr: weft's.
+void replace_scheduler(Worker& worker, Scheduler* scheduler);
+
 /// Of any worker.
 bool has_custom_scheduler(const Worker& worker);
 bool has_stateful_scheduler(const Worker& worker);

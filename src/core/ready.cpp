@@ -54,8 +54,8 @@ inline bool put_into_own_list(const Worker& worker, Unit& unit) {
   return pool != nullptr && unit.place == worker.index && pool->push_quickly(&unit);
 }
 
-// Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own
-// looks neither into the deque nor into the inbox of its worker.
+}  // namespace
+
 Worker& open_worker(Worker& worker) {
   const auto is_open = [](const Worker& candidate) {
     return candidate.own_scheduler.load(std::memory_order_acquire) == nullptr;
@@ -67,8 +67,6 @@ Worker& open_worker(Worker& worker) {
   });
   return other != nullptr ? *other : worker;
 }
-
-}  // namespace
 
 void put_ready(Worker& worker, Unit& unit) {
   if (put_into_its_pool(worker, unit)) return;

@@ -91,6 +91,7 @@ Worker* register_worker() {
 
 void leave_slot(Worker& worker) {
   worker.use.store(WorkerUse::none, std::memory_order_relaxed);
+  worker.life.store(0, std::memory_order_relaxed);  // one whose KLT could not be started
   set_rank(worker, 0);
   SpinGuard guard(registry_lock);
   worker.next_unused = unused;
@@ -116,8 +117,7 @@ void end_root(void* argument) {
   end_root_extras(*worker);  // may run units
   end_ticking(*worker);
   leave_klts_to_others(*worker);
-  if (Scheduler* scheduler = worker->scheduler(); scheduler != nullptr) scheduler->end_on(*worker);
-  worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
+  replace_scheduler(*worker, nullptr);
   leave_units_to_others(*worker);
   if (worker->own != nullptr) {
     give_identity(*worker, worker->own);
@@ -359,17 +359,15 @@ bool start_another_klt() {
 Worker* start_worker(Scheduler* scheduler) {
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
-  worker->own_scheduler.store(scheduler, std::memory_order_relaxed);
+  replace_scheduler(*worker, scheduler);
+  worker->attended.store(nullptr, std::memory_order_relaxed);
   worker->claims.ends.store(false, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
-  scheduler->begin_on(*worker);
   if (start_carrying(*worker, WorkerUse::of_program) == 0) {
     while (worker->life.load(std::memory_order_acquire) == 1) os::futex_wait(worker->life, 1);
     return worker;
   }
-  worker->life.store(0, std::memory_order_relaxed);
-  scheduler->end_on(*worker);
-  worker->own_scheduler.store(nullptr, std::memory_order_relaxed);
+  replace_scheduler(*worker, nullptr);
   leave_slot(*worker);
   return nullptr;
 }
@@ -402,8 +400,7 @@ void end_klt(Worker& worker, void (*release)(Worker&)) {
 
 void join_worker(Worker& worker) {
   ask_to_end_and_wait(worker);
-  if (Scheduler* scheduler = worker.scheduler(); scheduler != nullptr) scheduler->end_on(worker);
-  worker.own_scheduler.store(nullptr, std::memory_order_relaxed);
+  replace_scheduler(worker, nullptr);
   leave_slot(worker);
 }
 

@@ -16,6 +16,8 @@
 // that has yielded goes back to its own code), and a spare worker before it rests, put it back.
 #include "core/scheduler.h"
 
+#include <utility>
+
 #include "core/active.h"
 #include "core/create.h"
 #include "core/find.h"
@@ -147,7 +149,12 @@ Found search_elsewhere(Worker& worker, Sought sought = Sought::anything) {
 void run_custom_scheduler(Worker& worker) {
   worker.scheduler_code.technique = Technique::stackless;
   worker.current = &worker.scheduler_code;
-  worker.scheduler()->run();
+  Scheduler& scheduler = *worker.scheduler();
+  const Scheduler* below = std::exchange(worker.custom_scheduler, &scheduler);
+  scheduler.users.fetch_add(1, std::memory_order_relaxed);  // the worker may have another one before this returns
+  scheduler.run();
+  scheduler.users.fetch_sub(1, std::memory_order_release);
+  worker.custom_scheduler = below;
   worker.current = nullptr;
 }
 

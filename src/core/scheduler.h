@@ -115,6 +115,10 @@ bool offers_share(const Worker& worker);
 /// The scheduler of a KLT of weft's; returns only when somebody has asked the worker to end.
 void schedule_worker(Worker& worker);
 
+/// Where a unit without a pool goes that is ready on this worker, or was there last: a scheduler of the program's own
+/// looks neither into the deque nor into the inbox of its worker.
+Worker& open_worker(Worker& worker);
+
 /// Puts a ready unit where it belongs, and tells those who may run it.
 void put_ready(Worker& worker, Unit& unit);
 

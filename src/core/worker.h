@@ -182,6 +182,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<unsigned> interrupted_in_vain{0};
   std::atomic<unsigned> tries{0};                  // to interrupt it, soon after each other: in the runtime till now
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
+  const Scheduler* custom_scheduler = nullptr;     // whose function runs here, if the worker has another one by now too
   std::atomic<Pool*> attended{nullptr};            // of place_pools.h; nullptr: none
   std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
   std::atomic<WorkerUse> use{WorkerUse::none};

@@ -115,7 +115,8 @@ bool count_arrival(BarrierShards& shards, BarrierShard& shard) {
   return --shard.tokens == 0 && shards.left.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// Counts an arrival only if it is the last of the round.
+// Counts an arrival only if it is the last of the round. Whether it is, `left` decides: a token that somebody gives back
+// meanwhile raises that first.
 bool take_last_token(BarrierShards& shards) {
   SpinGuard guard(shards.moving);
   if (shards.left.load(std::memory_order_relaxed) != 1) return false;
@@ -123,9 +124,11 @@ bool take_last_token(BarrierShards& shards) {
   shards.for_each_used([&](BarrierShard& shard) {
     SpinGuard shard_guard(shard.lock);
     if (last || shard.tokens != 1) return;
+    std::uint32_t only = 1;
+    last = shards.left.compare_exchange_strong(only, 0, std::memory_order_acq_rel, std::memory_order_relaxed);
+    if (!last) return;
     shard.tokens = 0;
     ++shard.arrived;
-    last = shards.left.fetch_sub(1, std::memory_order_acq_rel) == 1;
   });
   return last;
 }
@@ -293,10 +296,12 @@ Barrier::Outcome Barrier::wait_beside_shards(BarrierShards& shards, std::uint64_
     return Outcome::passed_last;
   }
   if (wait_in_queue(round, deadline) != Outcome::timed_out) return Outcome::passed;
-  return take_back_from(shards, shard, round) ? Outcome::timed_out : Outcome::passed;
+  if (take_back_from(shards, shard, round)) return Outcome::timed_out;
+  wait_in_queue(round, never);  // the last one still is at the barrier, until it leaves the queue's lock
+  return Outcome::passed;
 }
 
-// False: the round is complete.
+// False: the round is complete, and perhaps not released yet.
 bool Barrier::take_back_from(BarrierShards& shards, BarrierShard& shard, std::uint32_t round) {
   SpinGuard guard(shard.lock);
   if (round_.load(std::memory_order_relaxed) != round) return false;

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "core/parking_lot.h"
+#include "core/scheduler.h"
 #include "core/sync/mutex.h"
 
 namespace weft::core {
@@ -43,7 +44,11 @@ class Condition {
       self.mutex->unlock();
     };
     const bool woken = queue_and_leave(held, deadline);
-    if (held.released) mutex.lock();
+    if (!held.released) {  // the deadline had passed before: who changes what is waited for has its turn all the same
+      mutex.unlock();
+      yield();
+    }
+    mutex.lock();
     return woken;
   }
   /// M::plain(): the Mutex that it is, if it is nothing else.
