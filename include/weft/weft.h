@@ -64,7 +64,11 @@ typedef struct weft_worker weft_worker;
 /* Starts weft, and makes the caller a root; counted: each weft_init() wants its weft_finalize(). Workers
  * start when there is work for them: WEFT_NUM_WORKERS of them, the caller's included (default: the CPUs of
  * the affinity mask, cut by the cgroup's quota, of which docs/workers.md says when they are counted again); as many as
- * can be had. MEMORY. */
+ * can be had. MEMORY.
+ *
+ * In a child of fork(2) there is whoever forked, as a root, with the values of its keys; all other units and roots are
+ * gone, and workers start anew. Objects that others were using at that moment (pools, mutexes) stay as they were left,
+ * perhaps locked for ever: make new ones there. */
 WEFT_API int weft_init(void);
 
 /* Ends what the matching weft_init() began. With the last one, units that nobody joined may be left behind;

@@ -21,6 +21,8 @@ int error_of(const core::IoResult& result) {
       return WEFT_ERR_TIMEOUT;
     case core::IoResult::no_klt:
       return WEFT_ERR_LIMIT;
+    case core::IoResult::no_memory:
+      return WEFT_ERR_MEMORY;
     default:
       return WEFT_ERR_SYSTEM + result.error;
   }

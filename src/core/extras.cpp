@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 #include "core/create.h"
 #include "core/scheduler.h"
@@ -134,6 +135,11 @@ void end_extras(Unit& unit) { end_table(&details(unit).face); }
 bool ends_extras(const Unit& unit) {
   const auto table = static_cast<const Table*>(details(unit).face);
   return table != nullptr && table->rounds != 0;
+}
+
+void inherit_extras(Worker& root, Worker& before) {
+  if (before.current == nullptr) return;
+  if (void** place = table_place(before); place != nullptr) root.root_extras = std::exchange(*place, nullptr);
 }
 
 void end_root_extras(Worker& worker) {

@@ -29,6 +29,9 @@ KeyAnswer get_value(Key key, void** value);
 /// Whether the destructors of a free-standing unit's values run: it is at its end already, and cannot be cancelled.
 bool ends_extras(const Unit& unit);
 
+/// In a forked child: what forked, root or unit, goes on as this root, with its values.
+void inherit_extras(struct Worker& root, struct Worker& before);
+
 /// Runs the destructors of the calling root's values, and forgets them.
 void end_root_extras(struct Worker& worker);
 

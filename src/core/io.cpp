@@ -272,22 +272,22 @@ IoResult poll(pollfd* files, std::size_t count, std::uint64_t deadline) {
     const bool waits = ready == -EINTR || (ready == 0 && deadline != at_once);
     IoRequest request;
     if (waits) {
-      if (count > 1 && tokens == nullptr &&
-          (tokens = static_cast<IoToken*>(std::calloc(count, sizeof(IoToken)))) == nullptr)
-        ready = -ENOMEM;
+      if (count > 1 && tokens == nullptr) {
+        tokens = static_cast<IoToken*>(std::calloc(count, sizeof(IoToken)));
+        if (tokens == nullptr) return {IoResult::no_memory};
+      }
       request.kind = IoKind::poll;
       request.files = files;
       request.file_count = count;
       request.of_files = tokens;
       request.deadline = deadline;
-      if (ready != -ENOMEM && serve(request)) {
-        if (request.timed_out) deadline = at_once;  // the last look says what there is
-        if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED) continue;
-        ready = request.result;
-      } else if (ready != -ENOMEM) {
+      if (!serve(request)) {
         std::free(tokens);
         return not_served;
       }
+      if (request.timed_out) deadline = at_once;  // the last look says what there is
+      if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED) continue;
+      ready = request.result;
     }
     std::free(tokens);
     return ready < 0 ? failed_with(ready) : done(ready);

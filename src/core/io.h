@@ -16,6 +16,7 @@ namespace weft::core {
 struct IoResult {
   static constexpr int timed_out = -1;
   static constexpr int no_klt = -2;  // none can be had that would do it
+  static constexpr int no_memory = -3;
   int error = 0;
   std::size_t count = 0;
 };

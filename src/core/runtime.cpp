@@ -275,6 +275,7 @@ void after_fork_in_child() {
     fresh = register_worker();
     if (fresh == nullptr || !become_root(*fresh)) base::panic("no memory for a thread of the program");
     pthread_setspecific(root_key, fresh);
+    inherit_extras(*fresh, *self);
   }
   if (fresh != nullptr && runtime.hooks.forked != nullptr) runtime.hooks.forked(*fresh, *self);
 }

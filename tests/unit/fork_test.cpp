@@ -2,6 +2,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/create.h"
+#include "core/extras.h"
 #include "core/sync/barrier.h"
 #include "core/sync/mutex.h"
 #include "os/libraries.h"
@@ -55,6 +57,41 @@ TEST_F(Fork, ChildOfAThreadThatNeverEntered) {
 
 TEST_F(Fork, ChildOfTheChild) {
   EXPECT_EQ(in_child([] { return units_run() && in_child(units_run) == 0 && units_run(); }), 0);
+}
+
+// Of a root, and of a unit, which goes on as a root.
+TEST_F(Fork, ChildHasTheValuesOfWhatForked) {
+  core::Key key{};
+  ASSERT_TRUE(core::create_key(nullptr, key));
+  const auto has = [key](int* expected) {
+    void* value = nullptr;
+    return core::get_value(key, &value) == core::KeyAnswer::ok && value == expected;
+  };
+  int of_root = 0;
+  int of_unit = 0;
+  ASSERT_EQ(core::set_value(key, &of_root), core::KeyAnswer::ok);
+  EXPECT_EQ(in_child([&] { return has(&of_root); }), 0);
+  EXPECT_TRUE(has(&of_root));
+  core::Worker& worker = core::worker_here();
+  core::Wish wish;
+  struct Both {
+    decltype(has)& asks;
+    int* mine;
+    core::Key key;
+    int answer;
+  } both{has, &of_unit, key, -1};
+  const auto forks = [](void* argument) {
+    auto& asked = *static_cast<Both*>(argument);
+    core::set_value(asked.key, asked.mine);
+    asked.answer = in_child([&] { return asked.asks(asked.mine); });
+  };
+  core::Unit* unit = core::make_unit(worker, forks, &both, wish);
+  ASSERT_NE(unit, nullptr);
+  core::launch(worker, *unit);
+  core::wait_for_end(*unit);
+  core::free_unit(core::worker_here(), *unit);
+  EXPECT_EQ(both.answer, 0);
+  EXPECT_TRUE(core::delete_key(key));
 }
 
 // glibc's lock over the list of libraries would stay locked in the child.
