@@ -26,7 +26,7 @@ struct Value {
 struct Table {
   std::uint32_t count;
   std::uint32_t rounds;  // of destructors that have begun
-  Value values[1];  // `count` of them
+  Value values[1];       // `count` of them
 };
 
 Spinlock registry_lock;

@@ -115,8 +115,8 @@ bool count_arrival(BarrierShards& shards, BarrierShard& shard) {
   return --shard.tokens == 0 && shards.left.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// Counts an arrival only if it is the last of the round. Whether it is, `left` decides: a token that somebody gives back
-// meanwhile raises that first.
+// Counts an arrival only if it is the last of the round. Whether it is, `left` decides: a token that somebody gives
+// back meanwhile raises that first.
 bool take_last_token(BarrierShards& shards) {
   SpinGuard guard(shards.moving);
   if (shards.left.load(std::memory_order_relaxed) != 1) return false;
