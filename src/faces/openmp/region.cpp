@@ -84,7 +84,7 @@ void stands_within(Team& team, const Team& outer) {
   team.share.within.store(outside ? nullptr : &outer.share, std::memory_order_relaxed);
 }
 
-void become_master(core::Worker& worker, Team& team, Member& opener) {
+[[gnu::always_inline]] inline void become_master(core::Worker& worker, Team& team, Member& opener) {
   Member& master = team.master;
   master.parent = &opener;
   master.team = &team;
@@ -271,7 +271,7 @@ Team& open_region(Member& opener, unsigned size, void (*function)(void*), void* 
 
 namespace {
 
-void wait_for_members_and_tasks(Team& team, Member& master) {
+[[gnu::always_inline]] inline void wait_for_members_and_tasks(Team& team, Member& master) {
   core::Worker& worker = *core::this_worker();
   if (team.share.left() != 0) {
     keep_own_identity_while_members_run(worker);

@@ -85,11 +85,7 @@ Seats* grow(core::Worker& worker, Seats& seats, unsigned size) {
 
 }  // namespace
 
-Seats* seats_for(core::Worker& worker, unsigned size) {
-  if (!core::identities_enabled) return nullptr;
-  Root* root = cache_of(worker).root;
-  return root != nullptr ? grow(worker, root->seats, size) : nullptr;
-}
+Seats* more_seats(core::Worker& worker, Root& root, unsigned size) { return grow(worker, root.seats, size); }
 
 Seats* seats_within(core::Worker& worker, Team& initial, unsigned size) {
   if (!core::identities_enabled) return nullptr;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "core/identities.h"
 #include "core/run_lengths.h"
 #include "core/worker.h"
 #include "faces/openmp/blocks.h"
@@ -80,7 +81,13 @@ inline WorkerCache& cache_of(core::Worker& worker) {
 void end_seats(core::Worker& worker);
 
 /// The seats of the worker's root for a team of `size`; nullptr where identities are switched off.
-Seats* seats_for(core::Worker& worker, unsigned size);
+Seats* more_seats(core::Worker& worker, Root& root, unsigned size);
+inline Seats* seats_for(core::Worker& worker, unsigned size) {
+  if (!core::identities_enabled) return nullptr;
+  Root* root = cache_of(worker).root;
+  if (root == nullptr) return nullptr;
+  return size <= root->seats.count ? &root->seats : more_seats(worker, *root, size);
+}
 /// Those of an initial team.
 Seats* seats_within(core::Worker& worker, Team& initial, unsigned size);
 /// The initial team ends.
