@@ -51,8 +51,9 @@ Given given;
 /// Where the readers below put ICVs of a data environment.
 Icv* read_into = &settings.icv;
 
-const char* const boolean_words[] = {"false", "true"};
-const char* const switch_words[] = {"false", "true", "0", "1"};
+// The specification's first, then what LLVM's runtime takes besides.
+const char* const boolean_words[] = {"false",   "true",   "0",        "1",       "no",  "yes", "off", "on",
+                                     ".false.", ".true.", "disabled", "enabled", ".f.", ".t.", "f",   "t"};
 const char* const bind_words[] = {"false", "true", "primary", "close", "spread", "unset", "master"};
 constexpr int bind_word_count = 7;
 const char* const bind_names[] = {"FALSE", "TRUE", "MASTER", "CLOSE", "SPREAD", "UNSET"};
@@ -68,14 +69,6 @@ const char* const offload_names[] = {"DEFAULT", "MANDATORY", "DISABLED"};
 bool read_boolean(ValueReader& value, bool& result) {
   int index = 0;
   if (!read_one_of(value, boolean_words, index)) return false;
-  result = index == 1;
-  return true;
-}
-
-/// For weft's own variables: 0 and 1 too.
-bool read_switch(ValueReader& value, bool& result) {
-  int index = 0;
-  if (!read_one_of(value, switch_words, index)) return false;
   result = index % 2 == 1;
   return true;
 }
@@ -244,7 +237,6 @@ char default_threads[16];
 
 // A later line wins over an earlier one that sets the same.
 constexpr const char* a_boolean = "true or false";
-constexpr const char* a_switch = "true, false, 1 or 0";
 constexpr const char* own_or_system = "stack size, unless another variable sets it";
 const Variable variables[] = {
     {"OMP_NUM_THREADS", read_num_threads, "a list of positive integers (64 at most)", default_threads},
@@ -282,8 +274,8 @@ const Variable variables[] = {
     {"OMP_DISPLAY_AFFINITY", [](ValueReader& value) { return read_boolean(value, global_icv.display_affinity); },
      a_boolean, "false"},
     {"OMP_DISPLAY_ENV", read_display, "true, false or verbose", "false"},
-    {"WEFT_REPORT", [](ValueReader& value) { return read_switch(value, settings.report); }, a_switch, "false"},
-    {"WEFT_IDENTITY", [](ValueReader& value) { return read_switch(value, settings.identities); }, a_switch, "true"},
+    {"WEFT_REPORT", [](ValueReader& value) { return read_boolean(value, settings.report); }, a_boolean, "false"},
+    {"WEFT_IDENTITY", [](ValueReader& value) { return read_boolean(value, settings.identities); }, a_boolean, "true"},
     {"WEFT_EXPERIMENT", read_experiment, a_list_of_optimisations, "(nothing is switched off)"},
 };
 

@@ -26,7 +26,7 @@ Deal deal(std::uint64_t trips, std::uint64_t number, bool is_grainsize, bool str
 /// The loop, for tasks that are made later.
 struct TaskLoop {
   Deal dealt;
-  std::uint64_t trips, begin, step, end;
+  std::uint64_t trips, begin, step;
   /// Writes into the data of a task that it works on the iterations [first, last).
   void (*set_bounds)(const TaskLoop& loop, void* data, std::uint64_t first, std::uint64_t last);
   std::size_t lower_at = 0, upper_at = 0;  // in the data, where set_bounds() needs to know

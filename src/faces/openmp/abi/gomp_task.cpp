@@ -29,12 +29,13 @@ enum GccTaskFlag : unsigned {
   flag_strict = 1U << 14U,
 };
 
+// The end of the last one may lie behind the loop's, as in libgomp: the compiler's code stops there even where the type
+// has no such value, and it wraps.
 template <class T>
 struct TaskBounds {
   T start, end;
   TaskBounds(const TaskLoop& loop, std::uint64_t first, std::uint64_t last)
-      : start(static_cast<T>(loop.begin + first * loop.step)),
-        end(static_cast<T>(last == loop.trips ? loop.end : loop.begin + last * loop.step)) {}
+      : start(static_cast<T>(loop.begin + first * loop.step)), end(static_cast<T>(loop.begin + last * loop.step)) {}
 };
 
 // The first two words of a taskloop task's data are its bounds; if it has a reduction clause of its own, the third is
@@ -83,8 +84,7 @@ void create_taskloop(TaskRequest request, unsigned flags, unsigned long number, 
   if (grouped) ompt::open_group(member);
   if (reduces) register_reductions(member, reductions);
   if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::begin, trips);
-  const TaskLoop loop{
-      dealt, trips, begin, static_cast<std::uint64_t>(step), static_cast<std::uint64_t>(end), set_bounds_of_chunk<T>};
+  const TaskLoop loop{dealt, trips, begin, static_cast<std::uint64_t>(step), set_bounds_of_chunk<T>};
   if (!create_in_ranges(member, loop, request)) create_one_by_one<T>(member, loop, request);
   if (ompt::watched) ompt::taskloop_changes(member, ompt::Endpoint::end, trips);
   if (grouped) ompt::close_group(member);

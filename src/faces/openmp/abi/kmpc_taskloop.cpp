@@ -73,7 +73,7 @@ void create_taskloop(LlvmTask* pattern, bool deferrable, Bounds bounds, bool gro
     const Deal dealt = deal(trips, schedule != 0 ? number : 0, schedule == by_grainsize, strict, member.team->size);
     const auto step = static_cast<std::uint64_t>(bounds.step);
     const TaskLoop loop{
-        dealt, trips, *bounds.lower, step, 0, set_bounds_of_chunk, offset(bounds.lower), offset(bounds.upper)};
+        dealt, trips, *bounds.lower, step, set_bounds_of_chunk, offset(bounds.lower), offset(bounds.upper)};
     if (!create_in_ranges(member, loop, pattern, deferrable, duplicate))
       create_one_by_one(member, loop, pattern, deferrable, duplicate);
   }
