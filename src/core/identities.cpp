@@ -73,6 +73,7 @@ os::Identity* take_identity(Worker& worker) {
 }
 
 void give_identity(Worker& worker, os::Identity* identity) {
+  identity->has_mask = false;
   if (worker.spare_count == most_spares) share_spares(worker, most_spares / 2);
   keep_as_spare(worker, identity);
 }

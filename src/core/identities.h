@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/sanitizer.h"
+#include "core/signal_masks.h"
 #include "core/worker.h"
 
 namespace weft::core {
@@ -19,6 +20,8 @@ extern bool identities_enabled;
 
 inline void install(Worker& worker, os::Identity* identity) {
   if (worker.installed == identity) return;
+  if (signal_masks_in_use) [[unlikely]]
+    change_signal_mask(worker, *identity);
   worker.installed = identity;
   *arch::thread_word_of(identity->thread_pointer) = &worker;
   arch::set_thread_pointer(identity->thread_pointer);

@@ -240,6 +240,7 @@ void loop(Klt& self, const os::SignalMask& carrying) {
   for (;;) {
     sleep_until_called(self);
     os::Identity* identity = self.worker->installed = self.worker->own;
+    self.worker->mask_changed = false;
     *arch::thread_word_of(identity->thread_pointer) = self.worker;
     arch::set_thread_pointer(identity->thread_pointer);
     take_over(self);
@@ -337,6 +338,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt) {
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
   worker.carrier.store(nullptr, std::memory_order_release);  // after its KLT: arm()
   worker.home = home;
+  worker.mask_changed = home != nullptr && home->has_mask;
   *arch::thread_word_of(worker.installed->thread_pointer) = &worker;
   arch::set_thread_pointer(worker.installed->thread_pointer);
   install_home(worker);
@@ -352,6 +354,7 @@ Klt& make_current(Worker& worker, Unit& unit) {
   note_running(worker, unit);
   os::Identity* identity = details(unit).identity != nullptr ? details(unit).identity : worker.own;
   worker.installed = identity;
+  worker.mask_changed = identity->has_mask;
   *arch::thread_word_of(identity->thread_pointer) = &worker;
   return *klt;
 }

@@ -12,6 +12,7 @@
 #include "core/active.h"
 #include "core/cpus.h"
 #include "core/extras.h"
+#include "core/signal_masks.h"
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
@@ -154,6 +155,7 @@ bool become_root(Worker& worker) {
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   details(unit).identity->thread_pointer = arch::thread_pointer();
   worker.installed = worker.home = details(unit).identity;
+  worker.home->has_mask = worker.mask_changed = false;
   worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::klt_id(), std::memory_order_relaxed);
@@ -195,6 +197,7 @@ void* carry_worker(void* argument) {
   os::Identity* native = worker->own;
   native->thread_pointer = arch::thread_pointer();
   worker->installed = native;
+  worker->mask_changed = false;
   worker->klt.store(os::klt_id(), std::memory_order_relaxed);
   become_active(*worker);
   arch::set_thread_word(worker);
@@ -263,7 +266,7 @@ void after_fork_in_child() {
   reset_timer();
   reset_watchdog();
   os::forget_klts();
-  os::give_back_signals();
+  give_back_signals(self);
   reset_ticking();
   reset_klts();
   os::reset_distances();

@@ -103,6 +103,8 @@ struct alignas(base::cache_line) Worker {
   // Identities: `installed` is whose thread pointer the KLT runs on; `own` is the one on which it
   // may run schedulers and units that have none; `spares` are further free ones.
   os::Identity* installed = nullptr;
+  std::uint64_t roots_mask = 0;  // see signal_masks.h
+  bool mask_changed = false;
   os::Identity* own = nullptr;
   os::Identity* home = nullptr;  // a root's native one, unless the worker is lent (core/klt_switch.h)
   os::Identity* spares = nullptr;

@@ -24,6 +24,9 @@ struct Identity {
   Identity* next = nullptr;  // in caches
   std::atomic<std::uint32_t> command{0};
   bool lent_by_sleeper = false;  // false: the KLT of a worker or of a root
+  // What the program has blocked on it, where it has said so (core/signal_masks.h).
+  bool has_mask = false;
+  std::uint64_t blocked = 0;
 };
 
 /// A new identity with a sleeping KLT behind it, or nullptr where no KLT can be had.

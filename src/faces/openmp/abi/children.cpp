@@ -1,14 +1,15 @@
-// The children that a member starts. They begin with the signals blocked that the thread had which started them; and
-// weft's threads have nearly all blocked (os/klt.h), so that such a child ignored SIGTERM, and its timeouts never came.
-// What fork() needs is done in the child (core/runtime.cpp); these functions start another program at once:
+// The children and threads that a member starts. They begin with the signals blocked that the thread had which started
+// them; and weft's threads have nearly all blocked (os/klt.h), so that such a child ignored SIGTERM, and its timeouts
+// never came. What fork() needs is done in the child (core/runtime.cpp); the others start a thread, or another program
+// at once:
 //
+//   pthread_create()               the calling thread has them blocked meanwhile that the program has, no others
 //   posix_spawn(), posix_spawnp()  are told which signals, unless the program has told them
-//   popen()                        the calling thread has them blocked meanwhile that the program has, no others; a
-//                                  handler that comes then finds itself in a member that has called it
+//   popen()                        as pthread_create(); a handler that comes then finds itself in a member that has
+//                                  called it
 //   system()                       runs on a thread of its own, which has. It lasts for as long as the child does,
-//   which
-//                                  is too long for the other way. (Not popen(): a child may ask to be killed when the
-//                                  thread that has started it ends, prctl(PR_SET_PDEATHSIG).)
+//                                  which is too long for the other way. (Not popen(): a child may ask to be killed when
+//                                  the thread that has started it ends, prctl(PR_SET_PDEATHSIG).)
 //
 // vfork() cannot be called for another. Names and versions are hidden as that of sched_yield() is
 // (abi/sched_yield.cpp).
@@ -20,10 +21,12 @@
 #include <spawn.h>
 
 #include "core/preempt.h"
+#include "core/signal_masks.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/next_function.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
+#include "os/signal_set.h"
 
 namespace weft::openmp {
 namespace {
@@ -31,12 +34,16 @@ namespace {
 using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
                   char* const*);
 
+using CreateThread = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+
+constinit NextFunction<CreateThread> create_thread("pthread_create");
 constinit NextFunction<Spawn> spawn("posix_spawn");
 constinit NextFunction<Spawn> spawn_by_path("posix_spawnp");
 constinit NextFunction<FILE*(const char*, const char*)> open_pipe("popen");
 constinit NextFunction<int(const char*)> run("system");
 
 [[gnu::constructor]] void look_up() {
+  create_thread.look_up();
   spawn.look_up();
   spawn_by_path.look_up();
   open_pipe.look_up();
@@ -46,21 +53,19 @@ constinit NextFunction<int(const char*)> run("system");
 // What the caller's children shall have blocked, and whether that is something else than what it has itself.
 struct ChildSignals {
   const os::SignalMask own = os::signals_blocked();
-  const os::SignalMask wanted = os::signals_of_child();
+  const os::SignalMask wanted = core::signals_of_child(core::this_worker());
   bool differ() const { return wanted != own; }
 };
-
-sigset_t as_set(os::SignalMask mask) {
-  sigset_t set;
-  sigemptyset(&set);
-  memcpy(&set, &mask, sizeof mask);
-  return set;
-}
 
 bool says_which_signals(const posix_spawnattr_t* attributes) {
   short flags = 0;
   return attributes != nullptr && posix_spawnattr_getflags(attributes, &flags) == 0 &&
          (flags & POSIX_SPAWN_SETSIGMASK) != 0;
+}
+
+bool says_which_signals(const pthread_attr_t* attributes) {
+  sigset_t set;
+  return attributes != nullptr && pthread_attr_getsigmask_np(attributes, &set) != PTHREAD_ATTR_NO_SIGMASK_NP;
 }
 
 // A copy lasts as long as the original does; none holds memory of its own.
@@ -73,7 +78,7 @@ posix_spawnattr_t with_signals(const posix_spawnattr_t* attributes, os::SignalMa
   short flags = 0;
   posix_spawnattr_getflags(&changed, &flags);
   posix_spawnattr_setflags(&changed, static_cast<short>(flags | POSIX_SPAWN_SETSIGMASK));
-  const sigset_t set = as_set(blocked);
+  const sigset_t set = os::set_of_mask(blocked);
   posix_spawnattr_setsigmask(&changed, &set);
   return changed;
 }
@@ -113,6 +118,21 @@ int run_here(const char* line, os::SignalMask blocked) {
 }
 
 }  // namespace
+
+WEFT_EXPORT int weft_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*),
+                                    void* argument) {
+  if (says_which_signals(attributes)) return create_thread.get()(thread, attributes, entry, argument);
+  const ChildSignals signals;
+  if (!signals.differ()) return create_thread.get()(thread, attributes, entry, argument);
+  const core::HeldOff here;  // as in popen()
+  os::set_signals(signals.wanted);
+  const int error = create_thread.get()(thread, attributes, entry, argument);
+  os::set_signals(signals.own);
+  return error;
+}
+WEFT_VERSION(weft_pthread_create, "pthread_create@GLIBC_2.2.5");
+WEFT_DEFINE_JUMP(weft_pthread_create_newer, weft_pthread_create);
+WEFT_VERSION(weft_pthread_create_newer, "pthread_create@GLIBC_2.34");
 
 WEFT_EXPORT int weft_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const* arguments,

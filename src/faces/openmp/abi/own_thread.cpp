@@ -8,13 +8,19 @@
 // And the signals that it sends to itself, by raise() and pthread_kill(): weft's threads leave signals to the program's
 // (os/klt.h), but this one is for whoever sends it, and is handled before the call returns.
 //
-// All this is about the caller's own thread alone. Names and versions are hidden as that of sched_yield() is
+// And a mutex of the program's that the kernel has a say in: one with PTHREAD_PRIO_INHERIT is unlocked by the kernel,
+// if the kernel thread is the one that libc has noted as the owner; here that is the lender, so it was never unlocked.
+// So pthread_mutexattr_setprotocol() asks for a plain one.
+//
+// All else is about the caller's own thread alone. Names and versions are hidden as that of sched_yield() is
 // (abi/sched_yield.cpp); where glibc has two versions, they do the same.
 #include <csignal>
 #include <pthread.h>
 
 #include "core/segment.h"
+#include "core/signal_masks.h"
 #include "core/stack.h"
+#include "core/worker.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/next_function.h"
 #include "os/interrupt.h"
@@ -27,12 +33,14 @@ constinit NextFunction<int(pthread_t, pthread_attr_t*)> get_attributes("pthread_
 constinit NextFunction<int(pthread_t, clockid_t*)> get_cpu_clock("pthread_getcpuclockid");
 constinit NextFunction<int(pthread_t, int)> send("pthread_kill");
 constinit NextFunction<int(int)> send_to_own("raise");
+constinit NextFunction<int(pthread_mutexattr_t*, int)> set_protocol("pthread_mutexattr_setprotocol");
 
 [[gnu::constructor]] void look_up() {
   get_attributes.look_up();
   get_cpu_clock.look_up();
   send.look_up();
   send_to_own.look_up();
+  set_protocol.look_up();
 }
 
 bool is_own(pthread_t thread) { return pthread_equal(thread, pthread_self()) != 0; }
@@ -42,7 +50,8 @@ bool is_own(pthread_t thread) { return pthread_equal(thread, pthread_self()) != 
 class LetIn {
  public:
   explicit LetIn(int signal)
-      : before_(os::signals_blocked()), lets_(signal > 0 && signal < NSIG && before_ == os::signals_blocked_on_klts()) {
+      : before_(os::signals_blocked()),
+        lets_(signal > 0 && signal < NSIG && core::keeps_from_caller(core::this_worker(), signal, before_)) {
     if (lets_) os::set_signals(before_ & ~(os::mask_of(signal) | os::mask_of(SIGSTKFLT)));
   }
   ~LetIn() {
@@ -93,5 +102,12 @@ WEFT_EXPORT int weft_pthread_kill(pthread_t thread, int signal) {
 WEFT_VERSION(weft_pthread_kill, "pthread_kill@GLIBC_2.2.5");
 WEFT_DEFINE_JUMP(weft_pthread_kill_newer, weft_pthread_kill);
 WEFT_VERSION(weft_pthread_kill_newer, "pthread_kill@GLIBC_2.34");
+
+WEFT_EXPORT int weft_pthread_mutexattr_setprotocol(pthread_mutexattr_t* attributes, int protocol) {
+  return set_protocol.get()(attributes, protocol == PTHREAD_PRIO_INHERIT ? PTHREAD_PRIO_NONE : protocol);
+}
+WEFT_VERSION(weft_pthread_mutexattr_setprotocol, "pthread_mutexattr_setprotocol@GLIBC_2.4");
+WEFT_DEFINE_JUMP(weft_pthread_mutexattr_setprotocol_newer, weft_pthread_mutexattr_setprotocol);
+WEFT_VERSION(weft_pthread_mutexattr_setprotocol_newer, "pthread_mutexattr_setprotocol@GLIBC_2.34");
 
 }  // namespace weft::openmp

@@ -1,0 +1,94 @@
+#include "core/signal_masks.h"
+
+#include <csignal>
+
+#include "core/worker.h"
+#include "os/klt.h"
+
+namespace weft::core {
+
+base::Relaxed<bool> signal_masks_in_use{false};
+
+namespace {
+
+// While another KLT carries a root's worker, it has no home (klt_switch.cpp).
+bool is_on_roots_klt(const Worker& worker) { return worker.home != nullptr; }
+
+// In force for an identity without a mask. In a handler the KLT has more blocked than what it has interrupted had: then
+// what main had is as good as can be told.
+os::SignalMask usual_mask(const Worker& worker) {
+  if (!is_on_roots_klt(worker)) return os::signals_blocked_on_klts();
+  if (worker.mask_changed) return worker.roots_mask;
+  return os::in_handler_of_program() ? os::signals_of_program() : os::signals_blocked();
+}
+
+os::SignalMask mask_without_own(const Worker& worker, os::SignalMask usual) {
+  return is_on_roots_klt(worker) ? usual : os::signals_of_program();
+}
+
+os::SignalMask put_in_force(Worker& worker, const os::Identity& identity, os::SignalMask usual) {
+  if (is_on_roots_klt(worker)) worker.roots_mask = usual;
+  worker.mask_changed = identity.has_mask;
+  os::SignalMask mask = usual;
+  if (identity.has_mask) mask = is_on_roots_klt(worker) ? identity.blocked : identity.blocked | usual;
+  os::set_signals(mask);
+  return mask;
+}
+
+bool has_own_mask(const Worker* worker) {
+  return signal_masks_in_use && worker != nullptr && worker->installed != nullptr && worker->installed->has_mask;
+}
+
+}  // namespace
+
+void change_signal_mask(Worker& worker, const os::Identity& to) {
+  if (worker.mask_changed || to.has_mask) put_in_force(worker, to, usual_mask(worker));
+}
+
+os::SignalMask signals_of_caller(const Worker& worker) {
+  if (has_own_mask(&worker)) return worker.installed->blocked;
+  return mask_without_own(worker, usual_mask(worker));
+}
+
+os::SignalMask set_signals_of_caller(Worker& worker, os::SignalMask blocked) {
+  const os::SignalMask usual = usual_mask(worker);
+  os::Identity& identity = *worker.installed;
+  identity.blocked = blocked;
+  identity.has_mask = blocked != mask_without_own(worker, usual);
+  if (identity.has_mask) signal_masks_in_use = true;
+  return put_in_force(worker, identity, usual);
+}
+
+os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force) {
+  const os::SignalMask on_klts = os::signals_blocked_on_klts();
+  os::SignalMask blocked = in_force;
+  // Saved on a KLT of weft's: what that has blocked besides is not the program's.
+  if (worker.installed != worker.home && (in_force & on_klts) == on_klts)
+    blocked = (in_force & ~on_klts) | (mask_without_own(worker, usual_mask(worker)) & on_klts);
+  return set_signals_of_caller(worker, blocked);
+}
+
+bool keeps_from_caller(const Worker* worker, int signal, os::SignalMask in_force) {
+  const os::SignalMask on_klts = os::signals_blocked_on_klts();
+  if (on_klts == 0 || (in_force & on_klts) != on_klts) return false;
+  return !has_own_mask(worker) || (worker->installed->blocked & os::mask_of(signal)) == 0;
+}
+
+void root_sets_signals(Worker& worker) {
+  if (!signal_masks_in_use || worker.installed == nullptr || worker.installed != worker.home) return;
+  worker.installed->has_mask = false;
+  worker.mask_changed = false;
+}
+
+os::SignalMask signals_of_child(const Worker* worker) {
+  return has_own_mask(worker) ? worker->installed->blocked : os::signals_of_child();
+}
+
+void give_back_signals(const Worker* before) {
+  if (has_own_mask(before))
+    os::set_signals(before->installed->blocked);
+  else
+    os::give_back_signals();
+}
+
+}  // namespace weft::core

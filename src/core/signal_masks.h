@@ -1,0 +1,54 @@
+// Which signals the program's threads have blocked. The kernel keeps that for each KLT; but what runs on a worker goes
+// from one KLT to another, and weft's own have nearly all signals blocked (os/klt.h). So a mask that the program has
+// set belongs to the identity that it has set it on (rung 3), and is in force wherever that identity is installed.
+//
+// Most programs set none, and an identity has none of its own then: what runs on it has blocked whatever its KLT
+// usually has. That is one load where a worker changes identities (identities.h).
+//
+// What is in force on a KLT:
+//   one of weft's   its usual mask (os::signals_blocked_on_klts), and besides what the identity has blocked
+//   a root's own    the identity's mask; of those that have none the one that the root had before any was changed
+//                   (Worker::roots_mask)
+// What the program is told that has not set any: on a root's KLT what the root had, on one of weft's what main had.
+//
+// Worker::mask_changed says that the KLT that runs the worker has another mask in force than its usual one. Where
+// another KLT takes a worker over (klt_switch.cpp), it begins with its own usual one, and a unit that held its KLT
+// comes back with that.
+#pragma once
+
+#include "base/relaxed.h"
+#include "os/identity.h"
+#include "os/interrupt.h"
+
+namespace weft::core {
+
+struct Worker;
+
+/// Whether any identity has, or has had, a mask of its own.
+extern base::Relaxed<bool> signal_masks_in_use;
+
+/// The worker, the caller's, goes on on this identity. Also from a handler.
+void change_signal_mask(Worker& worker, const os::Identity& to);
+
+/// What runs on the worker, the caller's, has blocked, as the program sees it.
+os::SignalMask signals_of_caller(const Worker& worker);
+
+/// The program wants it to have these blocked; returns what the KLT has blocked now.
+os::SignalMask set_signals_of_caller(Worker& worker, os::SignalMask blocked);
+
+/// The same, where it is a mask that a KLT had in force once, this one or another (sigsetjmp).
+os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force);
+
+/// Whether the caller, on a KLT of weft's, has the signal open as far as the program knows, and does not get it.
+bool keeps_from_caller(const Worker* worker, int signal, os::SignalMask in_force);
+
+/// The root, outside of anything that could change identities, sets its mask itself.
+void root_sets_signals(Worker& worker);
+
+/// What a child that the caller starts shall have blocked; worker: nullptr of another thread of the program.
+os::SignalMask signals_of_child(const Worker* worker);
+
+/// In a forked child.
+void give_back_signals(const Worker* before);
+
+}  // namespace weft::core
