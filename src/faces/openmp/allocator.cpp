@@ -142,6 +142,19 @@ void* grow_in_place(Header& header, std::size_t size) {
   return memory == nullptr ? nullptr : lay_out(memory, least_alignment, {memory, size, bytes, handle});
 }
 
+// The same in a pool, which has to have room for the difference alone. nullptr: it has not, or there is no memory;
+// nothing has happened.
+void* grow_in_pool(Allocator& made, Header& header, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_add_overflow(size, sizeof(Header), &bytes)) return nullptr;
+  const std::size_t before = header.reserved;
+  const std::size_t more = bytes > before ? bytes - before : 0;
+  if (more != 0 && !made.reserve(more)) return nullptr;
+  void* grown = grow_in_place(header, size);
+  made.give_back(grown == nullptr ? more : before + more - bytes);
+  return grown;
+}
+
 }  // namespace
 
 const char* allocator_name(AllocatorHandle handle) {
@@ -177,8 +190,12 @@ void* reallocate(void* block, std::size_t size, AllocatorHandle handle) {
   }
   Header& header = header_of(block);
   if (handle == null_allocator) handle = header.handle;
-  const bool plain = made_allocator(handle) == nullptr && header.handle == handle;
-  if (plain && header.reserved == header.size + sizeof(Header)) return grow_in_place(header, size);
+  Allocator* made = made_allocator(handle);
+  const bool in_pages = made != nullptr && made->in_pages();
+  if (header.handle == handle && !in_pages && header.reserved == header.size + sizeof(Header)) {
+    if (made == nullptr) return grow_in_place(header, size);
+    if (void* grown = grow_in_pool(*made, header, size); grown != nullptr) return grown;
+  }
   void* moved = allocate(0, size, handle);
   if (moved == nullptr) return nullptr;
   memcpy(moved, block, header.size < size ? header.size : size);

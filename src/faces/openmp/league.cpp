@@ -51,7 +51,9 @@ void run_league(const LeagueRequest& request, void (*function)(void*), void* dat
   Member& opener = this_member();
   League league{function, data, size_for(request), icv_of(opener)};
   limit_threads(league.icv, request.thread_limit);
-  Team& team = open_region(opener, league.size, run_team, &league);
+  Team& team = prepare_region(opener, league.size, run_team, &league);
+  team.icv.thread_limit = no_thread_limit;  // its members are counted nowhere, each begins a contention group
+  start_members(team);
   run_team(&league);
   close_region(team);
 }

@@ -150,8 +150,24 @@ void end_cancelled(Team& team) {
   team.workshares.discard();
   free_left_reductions(team);
   team.arrived.store(0, std::memory_order_relaxed);
-  team.worksharing_cancelled.store(false, std::memory_order_relaxed);
+  team.singles.store(0, std::memory_order_relaxed);  // some members may have met more than the master has
+  team.copies_of.store(0, std::memory_order_relaxed);
   team.cancelled.store(false, std::memory_order_relaxed);
+}
+
+// Of the constructs that the team has met nothing is left for the next region that it serves.
+[[gnu::always_inline]] inline void forget_constructs(Team& team, const Member& master) {
+  if (team.cancelled.load(std::memory_order_relaxed)) [[unlikely]]
+    end_cancelled(team);
+  else if (master.constructs != 0)
+    team.workshares.reset();
+  // That of a combined construct ends with the region, not with a barrier.
+  if (team.worksharing_cancelled.load(std::memory_order_relaxed)) [[unlikely]]
+    team.worksharing_cancelled.store(false, std::memory_order_relaxed);
+  if (master.singles != 0) {
+    team.singles.store(0, std::memory_order_relaxed);
+    team.copies_of.store(0, std::memory_order_relaxed);
+  }
 }
 
 // And has it until the first of them begins: others may have taken them all meanwhile.
@@ -300,12 +316,7 @@ void complete_region(Team& team) {
     wait_for_members_and_tasks(team, master);
   }
   end_implicit_task(master);
-  const bool cancelled = team.cancelled.load(std::memory_order_relaxed);
-  if (cancelled) [[unlikely]]
-    end_cancelled(team);
-  else if (master.constructs != 0)
-    team.workshares.reset();
-  if (master.singles != 0) team.singles.store(0, std::memory_order_relaxed);
+  forget_constructs(team, master);
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
   if (team.size > 1) {
@@ -364,7 +375,7 @@ void close_initial_team() {
   const bool forked = forked_inside(team);
   if (team.tasks.used.load(std::memory_order_relaxed) && !forked) wait_for_members_and_tasks(team, master);
   end_implicit_task(master);
-  if (master.constructs != 0) team.workshares.reset();
+  forget_constructs(team, master);
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
   if (forked) return;

@@ -154,8 +154,16 @@ void end_seats(core::Worker& worker) {
   root->seats = Seats{};
 }
 
+void run_tasks_left(core::Worker& worker) {
+  auto cache = static_cast<WorkerCache*>(worker.face);
+  if (cache == nullptr || cache->root == nullptr || worker.current != &worker.root_unit) return;
+  Member& member = cache->root->team.master;
+  if (worker.root_unit.details.face == &member) run_those_put_off(member);
+}
+
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
+  run_tasks_left(worker);
   if (ompt::watched && cache != nullptr && cache->root != nullptr) ompt::root_ends(worker, *cache->root);
   worker.root_unit.details.face = nullptr;
   worker.root_unit.scope = nullptr;

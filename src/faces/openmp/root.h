@@ -96,6 +96,9 @@ void leave_seats(core::Worker& worker, Team& initial);
 /// let_close() for the team of a root, which may have ended meanwhile: then the last to call this frees it.
 void let_root_end(Team& team);
 
+/// The root's thread, or the process, is about to end: tasks that were made outside regions run, as far as they can.
+void run_tasks_left(core::Worker& worker);
+
 // Hooks for the core.
 void root_ends(core::Worker& worker);
 void forked(core::Worker& self, const core::Worker& before);

@@ -3,6 +3,7 @@
 // the barrier's arrivals: the barrier that mostly follows needs that cache line anyway.
 #include "faces/openmp/single.h"
 
+#include "core/scheduler.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -14,13 +15,18 @@ bool first_at_single(Member& member) {
 }
 
 void hand_copies_over(Member& member, void* data) {
-  member.team->copied = data;
+  Team& team = *member.team;
+  team.copied = data;
+  team.copies_of.store(member.singles, std::memory_order_release);
   team_barrier(member);
 }
 
+// In a cancelled region the barrier keeps nobody; but who executes a single region comes to the end of it.
 void* wait_for_copies(Member& member) {
+  Team& team = *member.team;
   team_barrier(member);
-  return member.team->copied;
+  while (team.copies_of.load(std::memory_order_acquire) != member.singles) core::yield();
+  return team.copied;
 }
 
 }  // namespace weft::openmp

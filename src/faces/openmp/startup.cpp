@@ -56,6 +56,7 @@ void start() {
 }
 
 [[gnu::destructor]] void unload() {
+  if (core::Worker* worker = core::this_worker(); worker != nullptr) run_tasks_left(*worker);
   ompt::finish_tool();
   if (settings.report) print_report();
 }

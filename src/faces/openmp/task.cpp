@@ -193,17 +193,22 @@ std::uintptr_t room_here() {
   return room_ends == Task::on_roots_stack && (!at_once || task.depth % 16 == 0);
 }
 
+// The task that the member is in while this one's body runs: it has moved if the program's copies of its data have made
+// tasks of their own. What is to be run stands in the first one.
+inline Task& as_it_is_now(Task& task) { return task.moved_to != nullptr ? *task.moved_to : task; }
+
 template <void (*call)(void*)>
 void call_on_another_stack(void* task) {
-  static_cast<Task*>(task)->room_ends = room_here();
+  as_it_is_now(*static_cast<Task*>(task)).room_ends = room_here();
   call(task);
 }
 
 template <void (*call)(void*)>
 [[gnu::noinline]] void call_after_a_look(Task& around, Task& task, bool at_once) {
   if (around.room_ends == Task::room_unknown) {
-    around.room_ends = task.room_ends = room_here();
-    if (!wants_another_stack(task.room_ends, task, at_once)) return call(&task);
+    const std::uintptr_t room_ends = room_here();
+    around.room_ends = as_it_is_now(task).room_ends = room_ends;
+    if (!wants_another_stack(room_ends, task, at_once)) return call(&task);
   }
   core::call_on_segment(core::runtime.config.stack_size, call_on_another_stack<call>, &task);
 }
@@ -212,12 +217,13 @@ template <void (*call)(void*)>
 inline void call_body(Member& member, Task& task, bool at_once, bool may_look = true) {
   Task& around = *member.task;
   const std::uintptr_t room_ends = around.room_ends;
-  member.task = &task;
-  task.runner.store(&member, std::memory_order_relaxed);
+  Task& now = as_it_is_now(task);
+  member.task = &now;
+  now.runner.store(&member, std::memory_order_relaxed);
   if (may_look && wants_another_stack(room_ends, task, at_once)) [[unlikely]] {
     call_after_a_look<call>(around, task, at_once);
   } else {
-    task.room_ends = room_ends;
+    now.room_ends = room_ends;
     call(&task);
   }
 }
@@ -272,14 +278,16 @@ Task* move_off_stack(Task& task) {
   }
 }
 
-// Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred for its depth
-// when the one at the top has ended.
+}  // namespace
+
 void run_those_put_off(Member& member) {
   if (member.task->parent != nullptr) return;
   if (!member.team->tasks.used.load(std::memory_order_relaxed)) return;
   TaskSearch search;
   while (Task* task = find_task(member, nullptr, search)) run_found(member, *task, search);
 }
+
+namespace {
 
 // A task on the stack whose data has to be copied, or with an event.
 [[gnu::noinline]] void run_special_in_place(Member& member, Task& task, const TaskRequest& request,

@@ -218,6 +218,9 @@ void submit_usual_task(Member& member, Task& task);
 /// The second where a tool is told of it (ompt/watched.h): the data's size besides.
 void submit_watched_task(Member& member, Task& task, std::size_t data_size, const DependenceList* depend,
                          bool deferrable);
+/// Outside any region nobody comes to a barrier: a task is run when it is created, and what was deferred, for its depth
+/// or for another one, when the one at the top has ended, or at last when the member's thread ends.
+void run_those_put_off(Member& member);
 /// What can be said of a task between the two.
 void set_priority(Task& task, int priority);
 void attach_event(Task& task, Event* event);

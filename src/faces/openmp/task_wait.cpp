@@ -59,7 +59,14 @@ void wait_for_children(Member& member) {
 void wait_for_dependences(Member& member, const DependenceList& depend, bool waits) {
   if (!member.team->tasks.used.load(std::memory_order_acquire) && !ompt::watched) return;
   TaskRequest nothing{[](void*) {}, nullptr, nullptr, 0, 1};
-  nothing.depend = &depend;
+  // What would exclude others does so behind this, where that is the caller's code: so it waits for them as a writer.
+  const DependenceList as_writer{&depend, depend.count, [](const void* source, std::size_t index) {
+                                   const auto& list = *static_cast<const DependenceList*>(source);
+                                   Dependence dependence = list.get(list.source, index);
+                                   if (dependence.access == Access::excludes) dependence.access = Access::writes;
+                                   return dependence;
+                                 }};
+  nothing.depend = &as_writer;
   nothing.deferrable = !waits;
   nothing.is_taskwait = true;
   create_task(member, nothing);

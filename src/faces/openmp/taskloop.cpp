@@ -138,10 +138,6 @@ Deal deal(std::uint64_t trips, std::uint64_t number, bool is_grainsize, bool str
   }
   std::uint64_t tasks = number != 0 ? number : team_size;
   if (tasks > trips) tasks = trips;
-  if (strict) {
-    const std::uint64_t each = (trips - 1) / tasks + 1;
-    return {(trips - 1) / each + 1, each, 0};
-  }
   return {tasks, trips / tasks, trips % tasks};
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/panic.h"
 #include "faces/openmp/abi/export.h"
+#include "faces/openmp/abi/gomp_flags.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/task_reduction.h"
@@ -123,7 +124,8 @@ WEFT_EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
 
 /// A parallel region with reduction(task, ...): the implicit tasks are in a taskgroup, whose description the program's
 /// data begins with. Its copies are added up after the region.
-WEFT_EXPORT unsigned GOMP_parallel_reductions(void (*function)(void*), void* data, unsigned threads, unsigned) {
+WEFT_EXPORT unsigned GOMP_parallel_reductions(void (*function)(void*), void* data, unsigned threads, unsigned flags) {
+  note_proc_bind(flags);
   if (ompt::watched) [[unlikely]] {
     const ompt::RegionCall call(WEFT_CALLER, threads);
     return run_with_reductions(ompt::call_body, function, data, threads);

@@ -4,6 +4,7 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/loop.h"
+#include "faces/openmp/settings.h"
 #include "faces/openmp/ompt/mutexes.h"
 #include "faces/openmp/ompt/sync.h"
 #include "faces/openmp/ompt/work.h"
@@ -83,6 +84,8 @@ inline std::int32_t enters_masked(ompt::Caller caller, std::int32_t number) {
 using namespace weft::openmp;
 
 WEFT_EXPORT void __kmpc_barrier(Ident* place, Gtid) {
+  if (settings.cancellation) [[unlikely]]  // whoever left a loop for that comes here from the midst of it
+    if (Member& member = this_member(); member.loop.shared != nullptr) leave_loop(member);
   if (ompt::watched) [[unlikely]]
     return ompt::synchronise(WEFT_CALLER, kind_of_barrier(place), team_barrier);
   team_barrier(this_member());
