@@ -154,7 +154,7 @@ void Searching::adopt() {
 }
 
 void Searching::begin() {
-  counted_ = worker_.lends_within.load(std::memory_order_relaxed) == nullptr && worker_.scheduler() == nullptr;
+  counted_ = is_counted();
   if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   adopt();
 }

@@ -12,7 +12,7 @@ namespace weft::core {
 /// them. A worker is given another scheduler by what runs on it, so never during a search.
 class Searching {
  public:
-  explicit Searching(Worker& worker) : worker_(worker) {}
+  explicit Searching(Worker& worker) : worker_(worker), counted_(is_counted()) {}
 
   bool on() const { return on_; }
   void begin();
@@ -28,10 +28,13 @@ class Searching {
   void sleep();
 
  private:
+  bool is_counted() const {
+    return worker_.lends_within.load(std::memory_order_relaxed) == nullptr && worker_.scheduler() == nullptr;
+  }
   bool others_want_cpu(std::uint64_t now);
 
   Worker& worker_;
-  bool counted_ = true;
+  bool counted_;  // the search that is on, or that comes next
   bool on_ = false;
   unsigned rounds_ = 0;
   std::uint64_t began_ = 0;

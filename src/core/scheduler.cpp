@@ -212,6 +212,9 @@ void put_back_what_was_handed_on(Worker& worker) {
   }
 }
 
+// A spare that has been given pools of its own is woken for these as any other.
+bool may_rest(const Worker& worker) { return worker.claims.spare && worker.scheduler() == nullptr; }
+
 // Runs whatever there is until the worker's wait is over (Worker::until_ready, until_done).
 void schedule(Worker& worker, bool counted_as_searcher) {
   SchedulerFrame frame(worker, true);
@@ -220,7 +223,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
   Searching searching(worker);
   if (counted_as_searcher) searching.adopt();
   while (!is_over(worker)) {
-    if (worker.claims.spare && too_many_awake() && !worker.claims.ends.load(std::memory_order_relaxed)) {
+    if (may_rest(worker) && too_many_awake() && !worker.claims.ends.load(std::memory_order_relaxed)) {
       put_back_what_was_handed_on(worker);
       searching.end();
       notify();  // what is left here, others take
@@ -250,7 +253,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       continue;
     }
     if (!searching.exhausted()) continue;
-    if (worker.claims.spare) {
+    if (may_rest(worker)) {
       searching.end();
       if (is_carried_by_other(worker)) return;
       rest(worker);

@@ -210,6 +210,39 @@ TEST_F(ActiveTest, UnitsOfAPackingWaitForEachOther) {
   for (auto* pool : pools) EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
+// Bug: it stayed switched off for good, since one with a scheduler of its own is never switched on.
+TEST_F(ActiveTest, OneThatIsGivenASchedulerWhileItIsSwitchedOffRunsItsUnits) {
+  if (weft_worker_count() == 1) GTEST_SKIP() << "there is none but the root's";
+  weft_pool* pool = make_pool();
+  weft_scheduler* scheduler = nullptr;
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &pool, &scheduler), WEFT_OK);
+  const auto change_to = [](weft_scheduler* next) {
+    EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), next), WEFT_OK);
+  };
+  {
+    Jobs jobs;
+    std::atomic<bool> is_off{false};
+    weft_worker* worker = start_on_another(jobs, [&] {
+      while (!is_off) std::this_thread::yield();
+      change_to(scheduler);
+    });
+    EXPECT_EQ(weft_workers_set_active(1), WEFT_OK);
+    is_off = true;
+    for (const unsigned active : {1U, weft_worker_count(), 1U}) {
+      EXPECT_EQ(weft_workers_set_active(active), WEFT_OK);
+      weft_unit* unit = jobs.start(with(WEFT_AUTO, pool), [worker] { EXPECT_EQ(weft_worker_self(), worker); });
+      ASSERT_EQ(weft_unit_timed_join(unit, 10'000'000'000), WEFT_OK) << active;
+    }
+    jobs.start(with(WEFT_AUTO, pool), [&] { change_to(nullptr); });
+  }
+  EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  // With weft's default it is like any other again.
+  EXPECT_TRUE(eventually([] { return workers_awake() == 0; }));
+  EXPECT_EQ(weft_workers_set_active(weft_worker_count()), WEFT_OK);
+  meet(weft_worker_count());
+}
+
 /// What `weft ctl` does: sends the value, and reads the answer.
 std::string command(int value) {
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

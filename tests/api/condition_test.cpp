@@ -149,5 +149,39 @@ TEST_P(WaitingTest, LeavesTheMutexFree) {
   EXPECT_EQ(weft_mutex_destroy(&mutex), WEFT_OK);
 }
 
+// Waits again and again, each time for so short that it is over at once, for what another does under the mutex.
+void wait_until_set(weft_technique technique, unsigned kind) {
+  weft_mutex mutex;
+  weft_cond condition = WEFT_COND_INIT;
+  bool set = false;
+  ASSERT_EQ(weft_mutex_init(&mutex, kind), WEFT_OK);
+  EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+  Jobs jobs;
+  jobs.start(technique, [&] {
+    EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+    set = true;
+    EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+  });
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!set && std::chrono::steady_clock::now() < limit) {
+    const int error = weft_cond_timed_wait(&condition, &mutex, 1);
+    EXPECT_EQ(error, WEFT_ERR_TIMEOUT);
+  }
+  EXPECT_TRUE(set);
+  EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+  jobs.join();
+  EXPECT_EQ(weft_cond_destroy(&condition), WEFT_OK);
+  EXPECT_EQ(weft_mutex_destroy(&mutex), WEFT_OK);
+}
+
+// Bug: such waits kept the mutex, and with it whoever they waited for from ever doing it.
+TEST_P(WaitingTest, LetsOthersHaveTheMutexHoweverShortItWaits) {
+  for (const unsigned kind : kinds) {
+    wait_until_set(GetParam(), kind);
+    Jobs jobs;
+    jobs.start(GetParam(), [kind] { wait_until_set(GetParam(), kind); });
+  }
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -208,6 +208,79 @@ TEST_F(KeyTest, DestructorsMaySetValues) {
   EXPECT_EQ(weft_key_delete(chained), WEFT_OK);
 }
 
+// What a destructor does that takes its time.
+struct Ending {
+  weft_key key{};
+  bool sets_again = false;
+  bool exits = false;
+  int begun = 0;
+  int ended = 0;
+
+  static void run(void* value) {
+    auto& self = *static_cast<Ending*>(value);
+    constexpr int far_too_often = 100;
+    if (++self.begun == far_too_often) return;
+    if (self.sets_again) {
+      EXPECT_EQ(weft_key_set(self.key, value), WEFT_OK);
+    }
+    EXPECT_EQ(weft_yield(), WEFT_OK);
+    weft_cancel_point();
+    ++self.ended;
+    if (self.exits) weft_unit_exit();
+  }
+};
+
+enum class Way { returns, exits, yields, passes_a_cancel_point };
+constexpr Way ways[] = {Way::returns, Way::exits, Way::yields, Way::passes_a_cancel_point};
+
+// A unit that has a value for each, is cancelled, and ends in that way.
+void end_cancelled(weft_technique technique, Way way, std::vector<Ending>& endings) {
+  for (Ending& ending : endings) ASSERT_EQ(weft_key_create(Ending::run, &ending.key), WEFT_OK);
+  Jobs jobs;
+  jobs.start(technique, [&] {
+    for (Ending& ending : endings) EXPECT_EQ(weft_key_set(ending.key, &ending), WEFT_OK);
+    EXPECT_EQ(weft_unit_cancel(weft_unit_self()), WEFT_OK);
+    if (way == Way::exits) weft_unit_exit();
+    if (way == Way::yields) weft_yield();
+    if (way == Way::passes_a_cancel_point) weft_cancel_point();
+  });
+  jobs.join();
+  for (const Ending& ending : endings) EXPECT_EQ(weft_key_delete(ending.key), WEFT_OK);
+}
+
+// Bug: the destructor was cancelled in its turn, where it yielded.
+TEST_P(WaitingTest, DestructorsThatYieldRunToTheirEndInAUnitThatIsCancelled) {
+  for (const Way way : ways) {
+    std::vector<Ending> endings(3);
+    end_cancelled(GetParam(), way, endings);
+    for (const Ending& ending : endings) {
+      EXPECT_EQ(ending.begun, 1) << static_cast<int>(way);
+      EXPECT_EQ(ending.ended, 1) << static_cast<int>(way);
+    }
+  }
+}
+
+// Bug: one that ended the unit in its turn, because it was cancelled or by itself, was called for ever.
+TEST_P(WaitingTest, DestructorsThatSetTheirValueAgainAreCalledFourTimes) {
+  for (const bool exits : {false, true})
+    for (const Way way : ways) {
+      std::vector<Ending> endings(1);
+      endings[0].sets_again = true;
+      endings[0].exits = exits;
+      end_cancelled(GetParam(), way, endings);
+      EXPECT_EQ(endings[0].begun, 4) << static_cast<int>(way) << (exits ? ", and it exits" : "");
+      EXPECT_EQ(endings[0].ended, 4) << static_cast<int>(way) << (exits ? ", and it exits" : "");
+    }
+}
+
+// One that exits the unit keeps nobody else's from being called.
+TEST_P(WaitingTest, DestructorsMayExitTheUnit) {
+  std::vector<Ending> endings(3);
+  for (Ending& ending : endings) ending.exits = true;
+  end_cancelled(GetParam(), Way::returns, endings);
+  for (const Ending& ending : endings) EXPECT_EQ(ending.ended, 1);
+}
+
 TEST_F(KeyTest, AreMadeByManyAtOnce) {
   Jobs jobs;
   for (int i = 0; i < 50; ++i)

@@ -554,6 +554,26 @@ TEST_P(Preempt, IsHeldOffWhereTheUnitSaysSo) {
   EXPECT_GT(preemptions(), 0U);
 }
 
+// Bug: what the unit had left held off at its end, it was in its next life too.
+TEST_P(Preempt, IsNotHeldOffAnyMoreWhenItIsRevived) {
+  std::atomic<bool> go{false};
+  int disabled = -1, enabled = -1;
+  Jobs jobs;
+  weft_unit* unit = jobs.start(preemptive(), [&] { disabled = weft_preempt_disable(); });
+  ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
+  EXPECT_EQ(disabled, WEFT_OK);
+  void* again = jobs.keep([&] {
+    enabled = weft_preempt_enable();
+    if (enabled != WEFT_ERR_STATE) return;
+    while (!go.load(std::memory_order_relaxed)) {
+    }
+  });
+  ASSERT_EQ(weft_unit_revive(unit, Jobs::run, again), WEFT_OK);
+  jobs.start(with(WEFT_AUTO), [&] { go = true; });
+  jobs.join();
+  EXPECT_EQ(enabled, WEFT_ERR_STATE);
+}
+
 TEST_P(Preempt, PoolsHaveADefault) {
   weft_pool* pool = nullptr;
   weft_scheduler* scheduler = nullptr;

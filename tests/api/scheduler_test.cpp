@@ -303,6 +303,89 @@ TEST_F(SchedulerTest, TheUsersOwnKeepsItsState) {
   EXPECT_EQ(counting.most, 20U + 4 * 40);
 }
 
+// Bug: one that had been replaced went on until its pools were empty, and could be freed meanwhile.
+TEST_F(SchedulerTest, TheUsersOwnEndsWhenItIsReplaced) {
+  for (const bool stateless : {true, false}) {
+    weft_pool* first = make_pool();
+    weft_pool* second = make_pool();
+    std::atomic<int> ended{0};
+    const auto run = [](weft_scheduler* scheduler, void* data) {
+      run_pools(scheduler, nullptr);
+      ++*static_cast<std::atomic<int>*>(data);
+    };
+    weft_scheduler* one = nullptr;
+    weft_scheduler* other = nullptr;
+    weft_worker* worker = nullptr;
+    ASSERT_EQ(weft_scheduler_create_custom(run, &ended, stateless ? 1 : 0, 1, &first, &one), WEFT_OK);
+    ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &second, &other), WEFT_OK);
+    Jobs jobs;
+    jobs.start(never_preempted(with(WEFT_ROC_L, first)), [&] {
+      EXPECT_EQ(weft_scheduler_stops(one), 0);
+      EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), other), WEFT_OK);
+      EXPECT_EQ(weft_scheduler_stops(one), 1);
+      EXPECT_EQ(weft_scheduler_free(one), WEFT_ERR_STATE) << "its function runs";
+    });
+    weft_unit* stays = jobs.start(with(WEFT_ROC_L, first), [] {});
+    weft_unit* next = jobs.start(with(WEFT_ROC_L, second), [&ended] { EXPECT_EQ(ended, 1); });
+    ASSERT_EQ(weft_worker_create(one, &worker), WEFT_OK);
+    EXPECT_EQ(weft_unit_join(next), WEFT_OK);
+    EXPECT_EQ(weft_unit_state(stays), WEFT_CREATED);
+    EXPECT_EQ(weft_scheduler_free(one), WEFT_OK);
+    EXPECT_EQ(weft_worker_join(worker), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_free(other), WEFT_OK);
+    {
+      const OwnScheduler own(WEFT_BASIC, {first});  // frees it, too
+      jobs.join();
+    }
+    EXPECT_EQ(weft_pool_free(second), WEFT_OK);
+  }
+}
+
+// What the code of a scheduler without pools creates.
+struct Creator {
+  weft_technique technique;
+  std::atomic<int> ran{0};
+  bool is_done = false;
+
+  static void count(void* data) {
+    auto& self = *static_cast<Creator*>(data);
+    pause_if_possible(self.technique);
+    ++self.ran;
+  }
+  void create() {
+    const weft_unit_attr attr = with(technique);
+    EXPECT_EQ(weft_unit_create(count, this, &attr, nullptr), WEFT_OK);
+    EXPECT_EQ(weft_unit_create(count, this, nullptr, nullptr), WEFT_OK);
+    if (child_first(technique)) return;
+    void* const arguments[2] = {this, this};
+    weft_unit* units[2] = {};
+    EXPECT_EQ(weft_unit_create_many(2, count, arguments, &attr, units), WEFT_OK);
+    for (weft_unit* unit : units) EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
+  }
+};
+
+// Bug: without a pool of their own they were put where only the worker looks, which had a scheduler that does not.
+TEST_P(TechniqueTest, RunsElsewhereIfTheSchedulerHasNoPools) {
+  Creator creator{GetParam()};
+  const auto run = [](weft_scheduler* scheduler, void* data) {
+    auto& creates = *static_cast<Creator*>(data);
+    if (!creates.is_done) creates.create();
+    creates.is_done = true;
+    while (weft_scheduler_stops(scheduler) == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  };
+  const OwnWorker worker(run, &creator, true, {});
+  const int created_there = child_first(GetParam()) ? 2 : 4;
+  EXPECT_TRUE(eventually([&] { return creator.ran == created_there; }));
+  if (child_first(GetParam())) return;
+  weft_unit_attr attr = with(GetParam());
+  attr.worker = worker.get();
+  Jobs jobs;
+  for (int i = 0; i < 2; ++i) {
+    weft_unit* unit = jobs.start(attr, [] { pause_if_possible(GetParam()); });
+    EXPECT_TRUE(eventually([unit] { return weft_unit_state(unit) == WEFT_DONE; }));
+  }
+}
+
 // ---------------------------------------------------------------- schedulers in pools
 
 TEST_F(SchedulerTest, IsStackedInAPool) {

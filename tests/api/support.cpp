@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 namespace weft::test {
 namespace {
@@ -92,6 +93,16 @@ void Jobs::join() {
   units_.clear();
   live_bodies.fetch_sub(static_cast<long>(bodies_.size()));
   bodies_.clear();
+}
+
+weft_worker* start_on_another(Jobs& jobs, std::function<void()> body) {
+  std::atomic<weft_worker*> place{nullptr};
+  jobs.start(never_preempted(with(WEFT_ROC_L)), [&place, body = std::move(body)] {
+    place = weft_worker_self();
+    body();
+  });
+  while (place == nullptr) std::this_thread::yield();  // weft is not told: nothing runs here
+  return place;
 }
 
 std::string placed_name(const ::testing::TestParamInfo<Placed>& instance) {

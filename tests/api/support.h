@@ -123,6 +123,10 @@ class OwnWorker {
   std::vector<weft_pool*> pools_;
 };
 
+/// Starts a unit on another worker, one of weft's own, and waits until it has begun. So there must be one:
+/// weft_worker_count() > 1.
+weft_worker* start_on_another(Jobs& jobs, std::function<void()> body);
+
 weft_pool* make_pool(weft_order order = WEFT_FIFO, weft_access access = WEFT_MPMC);
 
 /// A scheduler of the user's own: its pools, in their order, until weft_scheduler_stops().

@@ -116,6 +116,21 @@ TEST_P(TechniqueTest, IsRevived) {
   EXPECT_EQ(statistics.starts, 1U + revives);
 }
 
+// Bug: a thread that had not used weft before never came back from freeing a unit that was done.
+TEST_P(TechniqueTest, IsFreedByAThreadThatIsNew) {
+  Jobs jobs;
+  void* body = jobs.keep([] { pause_if_possible(GetParam()); });
+  const weft_unit_attr attr = with(GetParam());
+  weft_unit* units[3] = {};
+  for (weft_unit*& unit : units) {
+    ASSERT_EQ(weft_unit_create(Jobs::run, body, &attr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
+  }
+  std::thread([&] { EXPECT_EQ(weft_unit_free(units[0]), WEFT_OK); }).join();
+  std::thread([&] { EXPECT_EQ(weft_unit_free_many(1, &units[1]), WEFT_OK); }).join();
+  std::thread([&] { EXPECT_EQ(weft_unit_detach(units[2]), WEFT_OK); }).join();
+}
+
 TEST_P(WaitingTest, CountsItsDeviations) {
   Jobs jobs;
   weft_unit* unit = jobs.start(never_preempted(with(GetParam())), [] {

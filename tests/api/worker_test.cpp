@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <set>
 #include <thread>
 
@@ -10,6 +11,16 @@ namespace weft::test {
 namespace {
 
 class WorkerTest : public ApiTest {};
+
+constexpr std::uint64_t long_enough = 10'000'000'000;
+
+bool is_asleep(const weft_worker* worker) {
+  std::vector<weft_worker_info> infos(1024);
+  infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
+  return std::any_of(infos.begin(), infos.end(), [worker](const weft_worker_info& info) {
+    return info.worker == worker && info.state == WEFT_WORKER_ASLEEP;
+  });
+}
 
 TEST_F(WorkerTest, ARootHasOne) {
   weft_worker* worker = weft_worker_self();
@@ -128,6 +139,66 @@ TEST_F(WorkerTest, ArgumentsThatMakeNoSense) {
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
+// Bug: whoever joined one of weft's own ended it, and nobody made another.
+TEST_F(WorkerTest, JoinIsNotForWeftsOwn) {
+  if (weft_worker_count() == 1) GTEST_SKIP() << "there is none but the root's";
+  Jobs jobs;
+  weft_worker* worker = start_on_another(jobs, [] {});
+  ASSERT_TRUE(eventually([worker] { return is_asleep(worker); }));
+  ASSERT_EQ(weft_worker_join(worker), WEFT_ERR_STATE);
+  std::atomic<bool> go{false};
+  weft_worker* busy = start_on_another(jobs, [&go] {
+    while (!go) std::this_thread::yield();
+  });
+  ASSERT_EQ(weft_worker_join(busy), WEFT_ERR_STATE);
+  go = true;
+  jobs.join();
+  // All are still there: as many units as workers wait for each other, without telling weft.
+  std::atomic<unsigned> there{0};
+  for (unsigned i = 0; i < weft_worker_count(); ++i)
+    jobs.start(WEFT_ROC_L, [&there] {
+      ++there;
+      while (there < weft_worker_count()) std::this_thread::yield();
+    });
+  jobs.join();
+}
+
+// Bug: one that fell asleep before it had run anything was taken for one that runs whatever there is, and slept on.
+TEST_F(WorkerTest, ANewOneIsWokenForThePoolsOfItsScheduler) {
+  for (const weft_scheduler_kind kind : {WEFT_BASIC_WAIT, WEFT_RANDOM_WS}) {
+    weft_pool* pool = make_pool();
+    const OwnWorker worker(kind, {pool});
+    ASSERT_TRUE(eventually([&worker] { return is_asleep(worker.get()); }));
+    Jobs jobs;
+    weft_unit* unit = jobs.start(with(WEFT_ROC_L, pool), [] {});
+    ASSERT_EQ(weft_unit_timed_join(unit, long_enough), WEFT_OK);
+  }
+}
+
+// Bug: one of weft's own slept as if it ran whatever there is, and was not woken for the pools of its scheduler.
+TEST_F(WorkerTest, OneOfWeftsOwnIsWokenForThePoolsOfItsScheduler) {
+  if (weft_worker_count() == 1) GTEST_SKIP() << "there is none but the root's";
+  for (const weft_scheduler_kind kind : {WEFT_BASIC_WAIT, WEFT_RANDOM_WS}) {
+    weft_pool* pool = make_pool();
+    weft_scheduler* scheduler = nullptr;
+    ASSERT_EQ(weft_scheduler_create(kind, 1, &pool, &scheduler), WEFT_OK);
+    const auto change_to = [](weft_scheduler* next) {
+      EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), next), WEFT_OK);
+    };
+    Jobs jobs;
+    weft_worker* worker = start_on_another(jobs, [=] { change_to(scheduler); });
+    for (int round = 0; round < 3; ++round) {
+      ASSERT_TRUE(eventually([worker] { return is_asleep(worker); }));
+      weft_unit* unit = jobs.start(with(WEFT_ROC_L, pool), [worker] { EXPECT_EQ(weft_worker_self(), worker); });
+      ASSERT_EQ(weft_unit_timed_join(unit, long_enough), WEFT_OK);
+    }
+    jobs.start(with(WEFT_ROC_L, pool), [=] { change_to(nullptr); });
+    jobs.join();
+    EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  }
+}
+
 TEST_F(WorkerTest, GetsAnotherScheduler) {
   weft_pool* first = make_pool();
   weft_pool* second = make_pool();
@@ -207,6 +278,20 @@ TEST_F(WorkerTest, IsJoinedAfterItWentBackToTheDefault) {
                [] { EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), nullptr), WEFT_OK); });
   }
   EXPECT_EQ(weft_worker_join(worker.release()), WEFT_OK);
+}
+
+// Bug: where somebody was joining it already, the end of the user's own scheduler was a crash.
+TEST_F(WorkerTest, IsJoinedWhileItGoesBackFromTheUsersOwnToTheDefault) {
+  for (const bool stateless : {true, false}) {
+    weft_pool* pool = make_pool();
+    OwnWorker worker(run_pools, nullptr, stateless, {pool});
+    Jobs jobs;
+    jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [&worker] {
+      while (weft_scheduler_stops(worker.scheduler()) == 0) std::this_thread::yield();  // until somebody joins it
+      EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), nullptr), WEFT_OK);
+    });
+    EXPECT_EQ(weft_worker_join(worker.release()), WEFT_OK);
+  }
 }
 
 TEST_F(WorkerTest, IsBound) {
