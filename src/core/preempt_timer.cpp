@@ -70,17 +70,6 @@ bool runs_a_unit(const Worker& worker) {
   return unit != nullptr && unit != &worker.root_unit && is_awake(worker);
 }
 
-// Of another worker. Only units whose descriptors are never given back are looked at, unless all are preemptive.
-bool runs_preemptive(const Worker& worker) {
-  if (!runs_a_unit(worker)) return false;
-  const Unit* unit = worker.current;
-  if (unit == nullptr) return false;
-  const Preemption by_default = preemption_settings.kind;
-  if (by_default != Preemption::none) return true;
-  const Preemption kind = kind_of(*unit);
-  return kind == Preemption::signal_yield || kind == Preemption::klt_switch;
-}
-
 void pass_on_to(const Worker& worker) { os::forward_tick(worker.klt.load(std::memory_order_relaxed)); }
 
 // False: there is none.
@@ -113,7 +102,28 @@ void hand_over_lead(Worker& worker) {
   if (heir != nullptr) start(*heir);
 }
 
+// Where the kernel has no timers, in their place: as often as they would, or as the watchdog looks.
+bool ticks_by_itself() {
+  if (os::Ticker::refusal() == 0) return false;
+  static std::atomic<std::uint64_t> ticked_at{0};
+  const std::uint64_t now = os::now_ns();
+  std::uint64_t before = ticked_at.load(std::memory_order_relaxed);
+  return now - before >= preemption_settings.interval_ns &&
+         ticked_at.compare_exchange_strong(before, now, std::memory_order_relaxed);
+}
+
 }  // namespace
+
+// Only units whose descriptors are never given back are looked at, unless all are preemptive.
+bool runs_preemptive(const Worker& worker) {
+  if (!runs_a_unit(worker)) return false;
+  const Unit* unit = worker.current;
+  if (unit == nullptr) return false;
+  const Preemption by_default = preemption_settings.kind;
+  if (by_default != Preemption::none) return true;
+  const Preemption kind = kind_of(*unit);
+  return kind == Preemption::signal_yield || kind == Preemption::klt_switch;
+}
 
 void start_ticking() {
   Worker& worker = worker_here();
@@ -144,10 +154,12 @@ bool tick_where_wanted() {
   if (!ticking.load(std::memory_order_relaxed)) return false;
   bool some = false;
   bool any = false;
-  for_each_worker([&some, &any](Worker& worker) {
+  const bool by_itself = ticks_by_itself();
+  for_each_worker([&some, &any, by_itself](Worker& worker) {
     any = any || runs_a_unit(worker);
     if (!runs_preemptive(worker)) return;
     some = true;
+    if (by_itself) pass_on_to(worker);
     if (!one_timer() && !ticker_of(worker).is_under_way()) start(worker);
   });
   if (!some || !one_timer()) return any;

@@ -35,7 +35,11 @@ inline void tick_again(Worker& worker) {
     tick_again_slowly(worker);
 }
 
-/// From the watchdog. Whether it had better look again: some worker runs a unit, and there are preemptive ones.
+/// Whether another worker runs a unit that is preemptive.
+bool runs_preemptive(const Worker& worker);
+
+/// From the watchdog, which also ticks where the kernel refuses timers. Whether it had better look again: some worker
+/// runs a unit, and there are preemptive ones.
 bool tick_where_wanted();
 
 /// From the handler: a tick has arrived on the worker. Passes it on where that is due. False: there shall be no more.

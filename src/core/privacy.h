@@ -132,7 +132,7 @@ class Privacy {
 
   void close() {
 #if !defined(WEFT_ASAN)
-    if (!os::membarrier_works) return;
+    if (!os::membarrier_works.load(std::memory_order_relaxed)) return;
 #endif
 #if !defined(WEFT_TSAN)
     state_.store(State::private_, std::memory_order_relaxed);

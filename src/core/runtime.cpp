@@ -137,6 +137,7 @@ void end_root(void* argument) {
   // One that has never been a root tells nobody when it ends.
   if (os::klt_id() == getpid() || (is_last && os::klt_activity(getpid()) == os::KltActivity::gone))
     runtime.main_has_ended.store(true, std::memory_order_relaxed);
+  os::light_fence();  // partner: the watchdog, before it rests
   if (runtime.main_has_ended.load(std::memory_order_relaxed)) watch();
   leave_slot(*worker);
 }
@@ -167,15 +168,39 @@ bool become_root(Worker& worker) {
   return true;
 }
 
+// A unit may have kept the identity that the worker's KLT was born with. If it has ended here since, that lies among
+// the free ones, and the worker goes back to it.
+void change_back_to(Worker& worker, os::Identity* native) {
+  os::Identity** link = &worker.spares;
+  while (*link != nullptr && *link != native) link = &(*link)->next;
+  if (*link == nullptr) return;
+  *link = native->next;
+  --worker.spare_count;
+  install(worker, native);
+  if (worker.own != nullptr) give_identity(worker, worker.own);
+  worker.own = native;
+}
+
+// Somebody has the KLT's own identity, or will take it. So the KLT stays as its lender; and the one that lends what it
+// has run on instead ends, for else there would be one more lender with each such worker.
+void make_lender_of_this_klt(Worker& worker, os::Identity* native) {
+  arch::set_thread_pointer(native->thread_pointer);  // from here on nothing thread-local
+  if (worker.own != nullptr) end_identity(worker, worker.own);
+  os::become_lender(*native);
+}
+
 // Of a KLT of weft's, whose worker somebody joins.
 void* end_worker(Worker& worker, os::Identity* native) {
   end_ticking(worker);
   leave_klts_to_others(worker);
   leave_units_to_others(worker);
-  // A suspended unit may have kept the thread-local storage of this KLT; then it has to stay for that.
+  change_back_to(worker, native);
   const bool is_lent = worker.own != native;
-  if (is_lent) os::block_all_signals();  // a handler would run on what is that unit's
-  if (is_lent && worker.own != nullptr) give_identity(worker, worker.own);
+  if (is_lent) os::block_all_signals();  // a handler would run on what is somebody else's
+  // Nobody runs there: this is the KLT's own stack, and its handlers have returned. A lender takes no signals.
+  os::withdraw_signal_stack(worker.signal_stack);
+  worker.signal_stack = nullptr;
+  if (is_lent) make_lender_of_this_klt(worker, native);
   leave_identities_to_others(worker);
   worker.own = nullptr;
   worker.installed = nullptr;
@@ -187,8 +212,8 @@ void* end_worker(Worker& worker, os::Identity* native) {
   }
   worker.life.store(0, std::memory_order_release);
   os::futex_wake(worker.life, 1);
-  if (!is_lent) return nullptr;
-  for (;;) ::pause();
+  if (is_lent) os::sleep_as_lender(native);
+  return nullptr;
 }
 
 void* carry_worker(void* argument) {
@@ -201,7 +226,7 @@ void* carry_worker(void* argument) {
   worker->klt.store(os::klt_id(), std::memory_order_relaxed);
   become_active(*worker);
   arch::set_thread_word(worker);
-  os::provide_signal_stack();
+  worker->signal_stack = os::provide_signal_stack();
   if (runtime.hooks.klt_starts != nullptr) runtime.hooks.klt_starts(*worker);
   if (worker->life.load(std::memory_order_relaxed) == 1) {
     worker->life.store(2, std::memory_order_release);
@@ -287,7 +312,20 @@ unsigned configured_workers() {
   return runtime.config.workers != 0 ? runtime.config.workers : std::min(count_cpus(), most_workers);
 }
 
+// A thread that has been cancelled comes to its next cancellation point in the program's code, not in here.
+class NotCancelled {
+ public:
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 void start_once() {
+  const NotCancelled meanwhile;
   if (runtime.hooks.starts != nullptr) runtime.hooks.starts();
   os::register_membarrier();
   remember_cpus();

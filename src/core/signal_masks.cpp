@@ -70,7 +70,7 @@ os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force
 
 bool keeps_from_caller(const Worker* worker, int signal, os::SignalMask in_force) {
   const os::SignalMask on_klts = os::signals_blocked_on_klts();
-  if (on_klts == 0 || (in_force & on_klts) != on_klts) return false;
+  if (worker == nullptr || is_on_roots_klt(*worker) || (in_force & on_klts) != on_klts) return false;
   return !has_own_mask(worker) || (worker->installed->blocked & os::mask_of(signal)) == 0;
 }
 

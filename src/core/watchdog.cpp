@@ -1,9 +1,13 @@
 #include "core/watchdog.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <utility>
 
+#include "base/panic.h"
 #include "base/relaxed.h"
 #include "core/cpus.h"
 #include "core/hand.h"
@@ -22,6 +26,8 @@
 #include "os/futex.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
+#include "os/stack_memory.h"
+#include "os/ticker.h"
 
 namespace weft::core {
 
@@ -51,6 +57,10 @@ struct Seen {
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
   int interrupted = 0;            // the KLT that was, last
+  int asked = 0;                  // the KLT that was looked at for what signals it has blocked,
+  std::uint64_t asked_at = 0;     // when,
+  std::uint64_t others = 0;       // what it had blocked then of the signals below the real-time ones,
+  bool refuses = false;           // and whether it had that which interrupts
   std::uint64_t sent = 0;         // when; or when that was last found to be in vain
   bool changes_over = false;      // it was made to run another unit since the last look
   std::uint32_t taken = 0;        // numbers out of its outermost hand,
@@ -73,6 +83,32 @@ constexpr unsigned most_remembered = 64;
 std::atomic<std::uint64_t> left{0};
 std::atomic<std::uint64_t> seen_to_spin{0};
 std::atomic<std::uintptr_t> left_at[most_remembered];
+
+// What does not go as it should, each once.
+void tell_of_proc() {
+  static bool told = false;
+  if (std::exchange(told, true)) return;
+  base::warn("/proc does not tell what the threads of this process do: who waits is told by the CPU time they use");
+}
+
+void tell_of_signals(int error) {
+  static bool told = false;
+  if (error != EAGAIN || std::exchange(told, true)) return;
+  base::warn("no further signal can be queued (ulimit -i): nothing is interrupted; kernel threads stand in");
+}
+
+void tell_what_others_found() {
+  static bool told_of_timers = false;
+  const int refusal = os::Ticker::refusal();
+  if (refusal == EAGAIN)
+    tell_of_signals(refusal);
+  else if (refusal != 0 && !std::exchange(told_of_timers, true))
+    base::warn("the kernel refuses timers (timer_create: %s): units are preempted less often than they should be",
+               strerror(refusal));
+  static bool told_of_membarrier = false;
+  if (os::membarrier_has_failed.load(std::memory_order_relaxed) && !std::exchange(told_of_membarrier, true))
+    base::warn("the kernel refuses membarrier(2), which it has granted before: a wake-up may have been lost");
+}
 
 bool units_wait() {
   return any_placed() || find_worker([](const Worker& worker) { return offers_work(worker); }) != nullptr;
@@ -119,7 +155,26 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
 // A signal that is under way for so long does not arrive: the program has blocked all there are, in that thread.
 constexpr std::uint64_t most_under_way_ns = 20ULL * 1000 * 1000;
 
-bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t now) {
+// Whether the KLT has blocked the signal: then it would stay pending until a sigwait() of the program's, who waits for
+// all that it has blocked, takes it for one of its own. The file that says so is read only if the other one shows a
+// change, or some time has passed: it costs 15 us, as much as an interruption does without it. A signal may still be
+// pending if the program blocks it within some microseconds before it arrives; or later, if it blocks none of the usual
+// ones with it and somebody has looked a little before.
+bool refuses_interrupts(Seen& before, int klt, std::uint64_t others_blocked, std::uint64_t now) {
+  constexpr std::uint64_t good_for_ns = 10ULL * 1000 * 1000;
+  if (klt == before.asked && others_blocked == before.others && now - before.asked_at < good_for_ns)
+    return before.refuses;
+  before.asked = klt;
+  before.asked_at = now;
+  before.others = others_blocked;
+  return before.refuses = os::has_interrupt_blocked(klt);
+}
+
+bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_blocked, std::uint64_t now) {
+  if (refuses_interrupts(before, klt, others_blocked, now)) {
+    worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
   before.changes_over = true;
   const std::uint64_t ran_before =
       worker.tries.load(std::memory_order_relaxed) != 0 ? worker.ran_ns.load(std::memory_order_relaxed) : 0;
@@ -136,7 +191,13 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t now) {
   before.interrupted = klt;
   before.sent = now;
   os::refresh_code_not_to_leave();
-  return os::interrupt(klt);
+  // A root may be in its own code again.
+  const bool active = worker.active.load(std::memory_order_relaxed);
+  if (active && os::interrupt(klt)) return true;
+  if (active) tell_of_signals(errno);
+  worker.interrupt_sent.store(false, std::memory_order_relaxed);
+  worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+  return false;
 }
 
 // What the worker has in hand is for others, who come to it no other way. False: it has nothing.
@@ -173,15 +234,25 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
   const std::uint64_t ran_ns = now - before.since;
   const std::uint64_t used = cpu_time_used(before, klt);
+  const bool computes = used >= ran_ns / 2;
   before.blocked = false;
+  // Where ticks cannot be sent that should make it give way, another runs beside it.
+  const auto run_beside = [&] {
+    return elsewhere_too && os::Ticker::refusal() == EAGAIN && runs_preemptive(worker) && stand_in_for(before, now);
+  };
   // What runs is not to be interrupted; and to see that it does costs less so than to read it in /proc.
-  if (!interrupts && used >= ran_ns / 2) return false;
-  const os::KltActivity activity = os::klt_activity(klt);
+  if (!interrupts && computes) return run_beside();
+  std::uint64_t others_blocked = 0;
+  os::KltActivity activity = os::klt_activity(klt, &others_blocked);
   if (activity == os::KltActivity::gone) return false;
+  if (activity == os::KltActivity::not_known) {
+    tell_of_proc();
+    activity = computes ? os::KltActivity::runs : os::KltActivity::sleeps;
+  }
   // No other KLT can stand in for a root that could go on, but for what it has lent its KLT to.
   const bool has_roots_klt = keeps_root_from_going_on(worker);
   const bool asleep = activity == os::KltActivity::sleeps;
-  const bool polls = !has_roots_klt && used < ran_ns / 2 && sleeps_in_between(before, klt);
+  const bool polls = !has_roots_klt && !computes && sleeps_in_between(before, klt);
   if (!asleep) before.asleep_since = now;
   if (asleep || polls) {
     worker.tries.store(0, std::memory_order_relaxed);
@@ -191,9 +262,9 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
     if (!interrupts || !has_roots_klt) return stands_in;
     const bool restartably = os::sleeps_restartably(klt);
     if (!restartably && now - before.asleep_since < most_for_a_root_ns) return stands_in;
-    return interrupt(worker, before, klt, now) || stands_in;
+    return interrupt(worker, before, klt, others_blocked, now) || stands_in;
   }
-  if (!interrupts) return false;
+  if (!interrupts) return run_beside();
   const bool in_vain = worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
   // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
   // others may go.
@@ -205,7 +276,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
   if (used < least_computed_ns && !has_roots_klt) return true;
-  return interrupt(worker, before, klt, now);
+  return interrupt(worker, before, klt, others_blocked, now);
 }
 
 // A root, or what one has opened: it may be in its own code itself, or sleep in the kernel.
@@ -313,26 +384,43 @@ bool program_has_ended() {
          os::only_own_klts_left();
 }
 
+// What exit(3) runs is the program's, as is what it may expect of a thread: a stack of the usual size, and the signals
+// that the program wants. Where no thread can be had, it ends here.
+void begin_to_end() {
+  const auto end = [](void*) -> void* { std::exit(EXIT_SUCCESS); };
+  if (os::start_klt(end, nullptr, os::default_stack_size(), os::Signals::of_program) != 0) std::exit(EXIT_SUCCESS);
+}
+
+std::uint64_t time_to_next_look() {
+  const std::uint64_t next = std::min(next_look_ns(), most_between_looks_ns);
+  return os::Ticker::refusal() == 0 ? next : std::min(next, preemption_settings.interval_ns);
+}
+
 void* watch_workers(void*) {
   os::sleep_exactly();
   unsigned idle_looks = 0;
+  bool ends = false;
   for (;;) {
-    const std::uint64_t next = next_look_ns();
-    sleep_for(next < most_between_looks_ns ? next : most_between_looks_ns);
+    sleep_for(time_to_next_look());
     make_what_is_wanted();
+    tell_what_others_found();  // before something is done about it, after which the program may end
     const bool ticks = tick_where_wanted();
+    if (ticks) os::refresh_code_not_to_leave();
     const std::uint64_t now = os::now_ns();
     look(now);
     follow_cpus(now);
     adapt_slices(now);
-    if (program_has_ended()) std::exit(EXIT_SUCCESS);
+    if (!ends && program_has_ended()) {
+      ends = true;
+      begin_to_end();
+    }
     idle_looks = ticks || some_awake() ? 0 : idle_looks + 1;
     if (idle_looks < looks_before_rest || runtime.main_has_ended.load(std::memory_order_relaxed)) continue;
     idle_looks = 0;
     state.store(resting, std::memory_order_relaxed);
     watchdog_rests.store(true, std::memory_order_release);
-    os::heavy_fence();  // who has become active and has not seen that is seen here
-    if (some_awake()) watch_again();
+    os::heavy_fence();  // who has become active, or was main and has ended, and has not seen that is seen here
+    if (some_awake() || runtime.main_has_ended.load(std::memory_order_relaxed)) watch_again();
     while (state.load(std::memory_order_acquire) == resting) os::futex_wait(state, resting);
     watchdog_rests.store(false, std::memory_order_relaxed);
   }

@@ -143,7 +143,7 @@ struct alignas(base::cache_line) Worker {
   std::uint32_t fair_turns = 0;                     // how often something else than the newest was
   unsigned index = 0;
   std::uint32_t random = 1;
-  void* signal_stack = nullptr;   // of a root that had none
+  void* signal_stack = nullptr;   // of the KLT that it was born with, which had none
   bool turn_put_off = false;      // of a root that has stepped aside: belongs to whoever has root_unit in hand
   WholeUnit root_unit;            // of a root: its continuation
   WholeUnit scheduler_code;       // `current` in a scheduler of the program's own, between units: cannot wait

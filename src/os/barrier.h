@@ -10,18 +10,21 @@
 
 namespace weft::os {
 
-extern bool membarrier_works __attribute__((visibility("hidden")));
+extern std::atomic<bool> membarrier_works __attribute__((visibility("hidden")));
+/// It has worked, and does no longer.
+extern std::atomic<bool> membarrier_has_failed;
 
 /// Registers the process; call once before the first heavy_fence(), and again in a forked child.
 void register_membarrier();
 
 inline void light_fence() {
-  if (membarrier_works) [[likely]]
+  if (membarrier_works.load(std::memory_order_relaxed)) [[likely]]
     std::atomic_signal_fence(std::memory_order_seq_cst);
   else
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+/// Also from handlers.
 void heavy_fence();
 
 }  // namespace weft::os

@@ -14,15 +14,16 @@ using OverflowReporter = bool (*)(void* address);
 using ExecutionAllower = bool (*)(void* instruction);
 
 /// Installs the SIGSEGV and SIGBUS handler, in front of whatever the program has installed: every
-/// fault that is neither an overflow of a weft stack nor code there that may be executed goes on to that, as if weft
-/// were not there. A program that installs its own handler afterwards replaces this one.
+/// fault that is neither an overflow of a weft stack nor code there that may be executed goes on to that, with its
+/// flags, as if weft were not there. A program that installs its own handler afterwards replaces this one.
 void watch_for_faults(OverflowReporter reporter, ExecutionAllower allower);
 
 /// Gives the calling KLT an alternate signal stack if it has none, since a handler cannot run on
-/// the stack that overflowed. Returns its memory (nullptr: it had one, or there is no memory).
+/// the stack that overflowed; with a guard below. Returns what to withdraw (nullptr: it had one, or there is no
+/// memory).
 void* provide_signal_stack();
 
-/// Takes it back before the KLT ends.
-void withdraw_signal_stack(void* memory);
+/// Takes it back, by the KLT itself, before that ends.
+void withdraw_signal_stack(void* stack);
 
 }  // namespace weft::os

@@ -21,22 +21,33 @@ void* lend(void* argument) {
   identity->thread_pointer = arch::thread_pointer();
   // From here until `end`, errno and everything thread-local belongs to somebody else: nothing but
   // the two futex calls, which do not touch it.
-  identity->command.store(lending, std::memory_order_release);
+  become_lender(*identity);
   futex_wake(identity->command, 1);
-  while (identity->command.load(std::memory_order_acquire) != end) futex_wait(identity->command, lending);
-  arch::set_thread_word(nullptr);
-  std::free(identity);
-  note_klt_end();
+  sleep_as_lender(identity);
   return nullptr;
 }
 
 }  // namespace
 
+// `lending` before the flag, which tells others that they may store `end` (they acquire it): so that is not
+// overwritten.
+void become_lender(Identity& identity) {
+  identity.command.store(lending, std::memory_order_release);
+  identity.lent_by_sleeper.store(true, std::memory_order_release);
+}
+
+void sleep_as_lender(Identity* identity) {
+  while (identity->command.load(std::memory_order_acquire) != end) futex_wait(identity->command, lending);
+  arch::set_thread_word(nullptr);
+  std::free(identity);
+  note_klt_end();
+}
+
 Identity* create_lender() {
   void* memory = std::malloc(sizeof(Identity));
   if (memory == nullptr) return nullptr;
   auto identity = new (memory) Identity;
-  identity->lent_by_sleeper = true;
+  identity->lent_by_sleeper.store(true, std::memory_order_relaxed);  // the caller may ask at once
   if (start_klt(lend, identity, lender_stack_bytes, Signals::none) != 0) {
     std::free(memory);
     return nullptr;

@@ -23,7 +23,7 @@ struct Identity {
   void* thread_pointer = nullptr;
   Identity* next = nullptr;  // in caches
   std::atomic<std::uint32_t> command{0};
-  bool lent_by_sleeper = false;  // false: the KLT of a worker or of a root
+  std::atomic<bool> lent_by_sleeper{false};  // false: the KLT of a worker or of a root
   // What the program has blocked on it, where it has said so (core/signal_masks.h).
   bool has_mask = false;
   std::uint64_t blocked = 0;
@@ -33,7 +33,15 @@ struct Identity {
 Identity* create_lender();
 
 /// Lets the KLT behind `identity` end: its thread-local destructors run there. Only for identities
-/// from create_lender() that nobody runs on.
+/// that a sleeper lends (lent_by_sleeper) and nobody runs on.
 void end_lender(Identity* identity);
+
+/// A KLT that is done with all else makes itself the lender of the identity that it was born with, which others may be
+/// running on already: it has all signals blocked and that thread pointer, but touches nothing thread-local any more.
+/// From now on others may end it, and it calls sleep_as_lender() soon.
+void become_lender(Identity& identity);
+
+/// Until somebody has called end_lender(): then the KLT is to return from its entry. Frees the identity.
+void sleep_as_lender(Identity* identity);
 
 }  // namespace weft::os

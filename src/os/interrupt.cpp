@@ -3,16 +3,20 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
+#include <link.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "arch/interrupted.h"
 #include "arch/system_call.h"
+#include "os/code_table.h"
 #include "os/exported_function.h"
 #include "os/futex.h"
 #include "os/klt.h"
@@ -24,19 +28,10 @@
 namespace weft::os {
 namespace {
 
-struct Range {
-  std::uintptr_t low, high;
-  bool of_weft;
-};
-
-// Two tables in turn, so that a handler can read one while the other is filled.
-constexpr unsigned most_ranges = 32;
-struct Table {
-  unsigned used = 0;
-  Range ranges[most_ranges];
-};
-Table tables[2];
-std::atomic<const Table*> current_table{nullptr};
+CodeTable code_not_to_leave;
+// Who finds out what belongs there, all signals blocked. Its own lock, and so not held by what was interrupted.
+pthread_mutex_t refreshing = PTHREAD_MUTEX_INITIALIZER;
+unsigned long long changes_seen = 0;  // of the list of objects, when the table was made; 0: it was not yet
 
 void (*interrupted_code)(const Interruption&) = nullptr;
 int signal_number = 0;
@@ -50,8 +45,8 @@ ExportedFunction yield_function;
 ExportedFunction sleep_function;
 ExportedFunction spin_function;
 ExportedFunction clock_function;
-ExportedFunction allocator;  // libc's, or another library's in its place
-Range code_of_allocator;     // that library's; empty where it is libc's or the program's own
+ExportedFunction allocator;   // libc's, or another library's in its place
+CodeRange code_of_allocator;  // that library's; empty where it is libc's or the program's own
 
 bool holds(const dl_phdr_info* object, std::uintptr_t address) {
   for (int index = 0; index < object->dlpi_phnum; ++index) {
@@ -82,50 +77,96 @@ int note_code_of_allocator(dl_phdr_info* object, std::size_t, void*) {
   return 1;
 }
 
+// What glibc tells of an object by _dl_find_object(), from 2.35 on; it may have more to tell later.
+struct ObjectOfCode {
+  unsigned long long flags;
+  void* begin;
+  void* end;
+  const link_map* object;
+  void* others[16];
+};
+using FindObject = int(void*, ObjectOfCode*);
+FindObject* find_object = nullptr;
+
 [[gnu::constructor]] void look_up_functions() {
   yield_function = find_exported("sched_yield");
   sleep_function = find_exported("clock_nanosleep");
   spin_function = find_exported("pthread_spin_lock");
   clock_function = find_exported("clock_gettime");
   allocator = find_exported("malloc");
+  find_object = reinterpret_cast<FindObject*>(find_exported("_dl_find_object").begin);
   for_each_object(note_code_of_allocator, nullptr);
+  // The table itself is whole at any time.
+  pthread_atfork(nullptr, nullptr, [] { refreshing = PTHREAD_MUTEX_INITIALIZER; });
 }
 
 // weft reads the clock where it is in the midst of something; what reads it cannot be told from there. Where it lies
 // is not known: anywhere in libc.
 bool is_in_clock(std::uintptr_t instruction) { return clock_function.size == 0 || clock_function.holds(instruction); }
 
-// Nothing is known: everything is.
-void look_up(std::uintptr_t instruction, Interruption& interruption) {
-  const Table* table = current_table.load(std::memory_order_acquire);
-  interruption.in_weft = interruption.in_runtime = table == nullptr;
-  if (table == nullptr || is_in_waiting_call(instruction)) return;
-  for (unsigned index = 0; index < table->used; ++index) {
-    const Range& range = table->ranges[index];
-    if (instruction < range.low || instruction >= range.high) continue;
-    interruption.in_runtime = true;
-    interruption.in_weft = range.of_weft || is_in_clock(instruction);
-    return;
-  }
-}
+bool begins_with(const char* text, const char* beginning) { return strncmp(text, beginning, strlen(beginning)) == 0; }
 
-bool is_named_like(const char* path, const char* name) {
+const char* file_name(const char* path) {
   const char* slash = strrchr(path, '/');
-  const char* base = slash != nullptr ? slash + 1 : path;
-  return strncmp(base, name, strlen(name)) == 0;
+  return slash != nullptr ? slash + 1 : path;
 }
 
-int collect(dl_phdr_info* object, std::size_t, void* argument) {
-  auto table = static_cast<Table*>(argument);
-  const bool of_weft = holds(object, reinterpret_cast<std::uintptr_t>(&collect)) ||
-                       is_named_like(object->dlpi_name, "linux-vdso");  // the clock, see above
-  bool wanted = of_weft || (is_library(object) && holds(object, allocator.begin));
+bool is_of_runtime(const char* path) {
+  const char* file = file_name(path);
   for (const char* name :
        {"libc.so", "libc-", "ld-linux", "ld-musl", "libpthread", "libdl", "libgcc_s", "libstdc++", "libc++"})
-    wanted = wanted || is_named_like(object->dlpi_name, name);
+    if (begins_with(file, name)) return true;
+  return false;
+}
+
+// Code that is not in the table may lie in a library that was loaded since. dl_iterate_phdr() takes a lock; but this
+// can be asked from a handler: it takes none, and does not stop even where a thread is in the midst of dlopen(), be it
+// the interrupted one. Nor can the library go, for the interrupted code is in it. Code that lies in no object at all
+// (what a program has compiled for itself, as Julia, Java and Numba do) is left.
+//
+// Where there is no such function, a new library is taken for one of the program's until the watchdog's next look,
+// which makes the table anew. To have all code that is not known run on until then would be no better: what lies in no
+// object is never known, and would run on for ever.
+bool is_in_new_runtime(std::uintptr_t instruction) {
+  ObjectOfCode found;
+  return find_object != nullptr && find_object(reinterpret_cast<void*>(instruction), &found) == 0 &&
+         is_of_runtime(found.object->l_name);
+}
+
+// Nothing is known: everything is.
+void look_up(std::uintptr_t instruction, Interruption& interruption) {
+  const CodeTable::Found found = code_not_to_leave.find(instruction);
+  interruption.in_weft = interruption.in_runtime = found == CodeTable::Found::not_known;
+  if (found == CodeTable::Found::not_known || is_in_waiting_call(instruction)) return;
+  if (found == CodeTable::Found::nothing && !is_in_new_runtime(instruction)) return;
+  interruption.in_runtime = true;
+  interruption.in_weft = found == CodeTable::Found::weft || is_in_clock(instruction);
+}
+
+struct Collected {
+  bool unchanged = false;          // since the last time
+  unsigned long long changes = 0;  // 0: cannot be told
+  unsigned count = 0;
+  CodeRange ranges[CodeTable::most_ranges];
+};
+
+unsigned long long count_changes(const dl_phdr_info& object, std::size_t size) {
+  constexpr std::size_t needed = offsetof(dl_phdr_info, dlpi_subs) + sizeof object.dlpi_subs;
+  return size >= needed ? object.dlpi_adds + object.dlpi_subs : 0;
+}
+
+int collect(dl_phdr_info* object, std::size_t size, void* argument) {
+  auto& collected = *static_cast<Collected*>(argument);
+  collected.changes = count_changes(*object, size);
+  collected.unchanged = collected.changes != 0 && collected.changes == changes_seen;
+  if (collected.unchanged) return 1;
+  const bool of_weft = holds(object, reinterpret_cast<std::uintptr_t>(&collect)) ||
+                       begins_with(file_name(object->dlpi_name), "linux-vdso");  // the clock, see above
+  const bool wanted =
+      of_weft || (is_library(object) && holds(object, allocator.begin)) || is_of_runtime(object->dlpi_name);
   if (!wanted) return 0;
-  for_each_code(object, [table, of_weft](std::uintptr_t low, std::uintptr_t high) {
-    if (table->used < most_ranges) table->ranges[table->used++] = {low, high, of_weft};
+  for_each_code(object, [&collected, of_weft](std::uintptr_t low, std::uintptr_t high) {
+    if (collected.count < CodeTable::most_ranges) collected.ranges[collected.count++] = {low, high, of_weft};
   });
   return 0;
 }
@@ -157,6 +198,8 @@ SignalMask change_mask(int how, SignalMask change) {
                     kernel_set_bytes);
   return before;
 }
+
+SignalMask mine() { return mask_of(signal_number); }
 
 SignalMask blocked_in(const ucontext_t& context) {
   SignalMask mask = 0;
@@ -263,7 +306,10 @@ bool in_handler_of_program() {
 void leave(const Interruption& interruption, void (*function)(void*), void* argument) {
   auto interrupted = static_cast<ucontext_t*>(interruption.context);
   const int kept = errno;
-  block_interrupt(false);
+  // As the KLT has it between calls. In one that has a mask of its own (ppoll, pselect, epoll_pwait, sigsuspend), the
+  // handler came under that one, and the kernel has the real mask put back when the handler returns, which may be on
+  // another KLT. (Bug: a root whose KLT was taken back from a member in ppoll() had the call's mask, for ever.)
+  set_signals(blocked_in(*interrupted) & ~mine());
   function(argument);
   set_errno(kept);
   arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, 0, reinterpret_cast<long>(&interrupted->uc_sigmask),
@@ -285,10 +331,16 @@ bool install_interrupt(void (*interrupted)(const Interruption&), int wanted) {
 int interrupt_signal() { return signal_number; }
 
 void refresh_code_not_to_leave() {
-  Table& other = current_table.load(std::memory_order_relaxed) == &tables[0] ? tables[1] : tables[0];
-  other.used = 0;
-  for_each_object(collect, &other);
-  current_table.store(&other, std::memory_order_release);
+  const SignalMask before = block_all_signals();
+  pthread_mutex_lock(&refreshing);
+  Collected collected;
+  for_each_object(collect, &collected);
+  if (!collected.unchanged) {
+    code_not_to_leave.replace(collected.ranges, collected.count);
+    changes_seen = collected.changes;
+  }
+  pthread_mutex_unlock(&refreshing);
+  set_signals(before);
 }
 
 CodeName name_of_code(std::uintptr_t instruction) {
@@ -319,8 +371,6 @@ void queue_signal(pid_t klt, int mark) {
   const long process = arch::system_call(SYS_getpid);
   arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, signal_number, reinterpret_cast<long>(&info));
 }
-
-SignalMask mine() { return mask_of(signal_number); }
 
 }  // namespace
 

@@ -7,17 +7,18 @@
 // saved them, vector registers included. Three things make this safe:
 //   - Whoever leaves looks first where the code was (Interruption::in_weft, in_runtime): locks inside malloc or stdio
 //     would otherwise be held by something that waits.
-//   - The signal is unblocked before the code is left, so any number of units can be left so.
+//   - The signal is unblocked before the code is left, so any number of units can be left so; and the KLT has blocked
+//     again what it had before a call with a mask of its own (ppoll, sigsuspend).
 //   - What the kernel restores on return belongs to a KLT, not to the code: signal mask and alternate stack are set to
 //     those of the KLT that returns.
 // SA_RESTART: a system call that was interrupted goes on by itself where the kernel can do that; those that sleep for a
 // given time (nanosleep, poll, select, epoll_wait, semop, sigtimedwait, futex with a limit, ...) return EINTR.
 //
-// What runs in the handler, all of it async-signal-safe: reads of tables and of weft's own memory, `errno`, and, by
-// bare system calls without libc, rt_sigprocmask, sigaltstack, rt_tgsigqueueinfo, timer_settime, timer_create,
-// timer_delete, sched_setaffinity, sched_getaffinity, getcpu, clock_gettime, futex, rt_sigsuspend, gettid, getpid. No
-// allocation, and no lock that anybody could hold here: those of weft's are held in weft's own code alone, which is not
-// left.
+// What runs in the handler, all of it async-signal-safe: reads of tables and of weft's own memory, `errno`, glibc's
+// _dl_find_object(), strrchr() and strncmp(), and, by bare system calls without libc, rt_sigprocmask, sigaltstack,
+// rt_tgsigqueueinfo, timer_settime, timer_create, timer_delete, sched_setaffinity, sched_getaffinity, getcpu,
+// clock_gettime, futex, rt_sigsuspend, gettid, getpid. No allocation, and no lock that anybody could hold here: those
+// of weft's are held in weft's own code alone, which is not left.
 #pragma once
 
 #include <atomic>
@@ -96,7 +97,8 @@ void libc_sched_yield();
 /// Whether the instruction belongs to the library that malloc() comes from, which is not libc.
 bool is_in_replaced_allocator(std::uintptr_t instruction);
 
-/// Finds out anew which code is not to be left (libraries come and go). Not from the handler.
+/// Finds out anew which code is not to be left, if libraries have come or gone; by the watchdog too, while there are
+/// ticks. Not from the handler.
 void refresh_code_not_to_leave();
 
 /// The function and the library that an instruction belongs to; "" where neither the dynamic linker nor the library's

@@ -1,7 +1,7 @@
 #include "os/klt.h"
 
+#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -11,10 +11,12 @@
 #include <dlfcn.h>
 #include <initializer_list>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arch/system_call.h"
 #include "os/clock.h"
 #include "os/control.h"
 #include "os/futex.h"
@@ -26,10 +28,12 @@
 namespace weft::os {
 namespace {
 
-// The signature and length with which glibc registers (sysdeps/unix/sysv/linux, since 2.35).
+// The signature with which glibc registers, and the least length (sysdeps/unix/sysv/linux, since 2.35).
 constexpr std::uint32_t rseq_signature = 0x53053053;
 constexpr int rseq_unregister_flag = 1;
-constexpr std::size_t rseq_registered_length = 32;
+constexpr unsigned long least_rseq_length = 32;
+// Of the area that the kernel knows how to fill (linux/auxvec.h, since 6.3).
+constexpr unsigned long at_rseq_feature_size = 27;
 
 // How many KLTs weft has started and how many of them have ended. One is counted after it has started and before it
 // ends, so that the kernel never has fewer of them than are counted.
@@ -43,22 +47,50 @@ const char* behind_name(const char* text) {
   return name_end != nullptr ? name_end + 1 : nullptr;
 }
 
-// The threads that the process has, its main thread among them even if that has ended; 0: not known.
-unsigned count_threads() {
-  char text[1024];
-  if (read_file("/proc/self/stat", text) <= 0) return 0;
-  constexpr int wanted = 20;
+// A field of a stat file by its number in proc(5), from 3 on, with the blank before it; nullptr: it is not there.
+const char* field_of(const char* text, int wanted) {
   const char* field = behind_name(text);
   for (int number = 3; field != nullptr && number < wanted; ++number) field = strchr(field + 1, ' ');
-  return field != nullptr ? static_cast<unsigned>(strtoul(field, nullptr, 10)) : 0;
+  return field;
 }
 
-// A file about the KLT. False: there is none.
+// The threads that the process has, its main thread among them, which has ended; 0: not known, or it has not. By the
+// one file that names no thread: it says so in a PID namespace without a /proc of its own, too.
+unsigned count_threads_without_main() {
+  char text[1024];
+  if (read_file("/proc/self/stat", text) <= 0) return 0;
+  const char* state = field_of(text, 3);
+  if (state == nullptr || (strncmp(state, " Z", 2) != 0 && strncmp(state, " X", 2) != 0)) return 0;
+  const char* threads = field_of(text, 20);
+  return threads != nullptr ? static_cast<unsigned>(strtoul(threads, nullptr, 10)) : 0;
+}
+
+// Whether /proc knows threads by the numbers that they have here: that of another PID namespace does not, or knows
+// other threads by them. False also where there is none, or no file can be opened.
+bool proc_is_of_this_namespace() {
+  char text[64];
+  return read_file("/proc/thread-self/stat", text) > 0 && strtol(text, nullptr, 10) == klt_id();
+}
+
+std::atomic<bool> proc_is_trusted{false};  // as found last; what goes wrong is looked at again
+
+bool look_whether_proc_is_trusted() {
+  const bool trusted = proc_is_of_this_namespace();
+  proc_is_trusted.store(trusted, std::memory_order_relaxed);
+  return trusted;
+}
+
+// A file about the KLT. `gone`: there is no such KLT; `cannot_be_read`: nobody can tell so.
+enum class Reading { done, gone, cannot_be_read };
+
 template <std::size_t size>
-bool read_about(pid_t klt, const char* name, char (&text)[size]) {
+Reading read_about(pid_t klt, const char* name, char (&text)[size]) {
+  if (!proc_is_trusted.load(std::memory_order_relaxed) && !look_whether_proc_is_trusted())
+    return Reading::cannot_be_read;
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/%s", klt, name);
-  return read_file(path, text) > 0;
+  if (read_file(path, text) > 0) return Reading::done;
+  return look_whether_proc_is_trusted() ? Reading::gone : Reading::cannot_be_read;
 }
 
 // What is looked up in libc by name, once and while the library is loaded: dlsym() forgets the
@@ -105,6 +137,12 @@ SignalMask kernel_mask(const sigset_t& set) {
 
 sigset_t blocked_signals(Signals signals) {
   sigset_t blocked;
+  if (signals == Signals::of_program) {
+    sigemptyset(&blocked);
+    const SignalMask mask = of_program.load(std::memory_order_relaxed);
+    memcpy(&blocked, &mask, sizeof mask);
+    return blocked;
+  }
   sigfillset(&blocked);
   if (signals == Signals::none) return blocked;
   if (takes_commands()) sigdelset(&blocked, SIGURG);
@@ -153,7 +191,7 @@ struct SignalState {
 
 bool read_signals(pid_t klt, SignalState& state) {
   char text[4096];
-  if (!read_about(klt, "status", text)) return false;
+  if (read_about(klt, "status", text) != Reading::done) return false;
   const auto read_mask = [&text](const char* field, SignalMask& mask) {
     const char* found = strstr(text, field);
     if (found != nullptr) mask = strtoull(found + strlen(field), nullptr, 16);
@@ -222,6 +260,8 @@ SignalMask signals_of_child() {
   return of_program.load(std::memory_order_relaxed);
 }
 
+SignalMask signals_of_program() { return of_program.load(std::memory_order_relaxed); }
+
 void give_back_signals() {
   if (is_of_klts(signals_blocked())) set_signals(of_program.load(std::memory_order_relaxed));
 }
@@ -234,32 +274,44 @@ void forget_klts() {
   calls_that_block.store(0, std::memory_order_relaxed);
   started.store(0, std::memory_order_relaxed);
   ended.store(0, std::memory_order_relaxed);
+  proc_is_trusted.store(false, std::memory_order_relaxed);  // the child may be in another PID namespace
 }
 
 bool only_own_klts_left() {
   // One number from the kernel, and none of ours may change meanwhile: a list of the threads, read while some come and
-  // go, may lack the program's only one.
+  // go, may lack the program's only one. Where the kernel does not say, the process goes on.
   const unsigned started_before = started.load(std::memory_order_seq_cst);
   const unsigned ended_before = ended.load(std::memory_order_seq_cst);
   constexpr unsigned main_thread = 1;
-  const bool only =
-      klt_activity(getpid()) == KltActivity::gone && count_threads() == started_before - ended_before + main_thread;
+  const bool only = count_threads_without_main() == started_before - ended_before + main_thread;
   return only && started.load(std::memory_order_seq_cst) == started_before &&
          ended.load(std::memory_order_seq_cst) == ended_before;
 }
 
-KltActivity klt_activity(pid_t klt) {
-  char text[256];
-  if (!read_about(klt, "stat", text)) return KltActivity::gone;
+KltActivity klt_activity(pid_t klt, std::uint64_t* blocked) {
+  char text[768];
+  const Reading reading = read_about(klt, "stat", text);
+  if (reading == Reading::cannot_be_read)
+    return arch::system_call(SYS_tgkill, getpid(), klt, 0) == 0 ? KltActivity::not_known : KltActivity::gone;
+  if (reading == Reading::gone) return KltActivity::gone;
+  if (blocked != nullptr) {
+    const char* field = field_of(text, 32);
+    *blocked = field != nullptr ? strtoull(field, nullptr, 10) : UINT64_MAX;
+  }
   const char* state = behind_name(text);
   if (state == nullptr || state[0] != ' ') return KltActivity::gone;
   if (state[1] == 'R') return KltActivity::runs;
   return state[1] == 'S' || state[1] == 'D' ? KltActivity::sleeps : KltActivity::gone;
 }
 
+bool has_interrupt_blocked(pid_t klt) {
+  SignalState state;
+  return read_signals(klt, state) && (state.blocked & mask_of(interrupt_signal())) != 0;
+}
+
 bool sleeps_restartably(pid_t klt) {
   char text[256];
-  if (!read_about(klt, "syscall", text)) return false;
+  if (read_about(klt, "syscall", text) != Reading::done) return false;
   // Its number and arguments; "running" if it makes none.
   char* rest = nullptr;
   const long number = strtol(text, &rest, 10);
@@ -272,7 +324,7 @@ bool sleeps_restartably(pid_t klt) {
 
 unsigned long klt_sleeps(pid_t klt) {
   char text[4096];
-  if (!read_about(klt, "status", text)) return 0;
+  if (read_about(klt, "status", text) != Reading::done) return 0;
   constexpr char label[] = "\nvoluntary_ctxt_switches:";
   const char* found = strstr(text, label);
   return found != nullptr ? strtoul(found + sizeof label - 1, nullptr, 10) : 0;
@@ -284,10 +336,12 @@ void unregister_rseq() {
   const auto offset = libc_names.rseq_offset;
   const auto size = libc_names.rseq_size;
   if (offset == nullptr || size == nullptr || *size == 0) return;
-  char* area = reinterpret_cast<char*>(pthread_self()) + *offset;
-  const int kept = errno;
-  syscall(SYS_rseq, area, rseq_registered_length, rseq_unregister_flag, rseq_signature);
-  errno = kept;
+  const long area = static_cast<long>(pthread_self()) + *offset;
+  // The kernel takes only the length that was registered. glibc registers what it calls the size, the least at any
+  // rate; a version may call less the size than the area has in which the kernel fills all that it knows.
+  for (const unsigned long length : {std::max(least_rseq_length, static_cast<unsigned long>(*size)),
+                                     std::max(least_rseq_length, getauxval(at_rseq_feature_size)), least_rseq_length})
+    if (arch::system_call(SYS_rseq, area, static_cast<long>(length), rseq_unregister_flag, rseq_signature) == 0) return;
 }
 
 void sleep_exactly() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }

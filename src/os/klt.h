@@ -15,6 +15,7 @@ enum class Signals {
   of_its_work,
   of_commands,  // commands of other processes alone (os/control.h)
   none,
+  of_program,  // as a thread of the program's: what was blocked when remember_signals() was called is blocked
 };
 
 /// By a thread of the program's, when the signal that interrupts has been chosen: what it has blocked is what a child
@@ -26,6 +27,8 @@ void look_up_signals();
 /// caller, has blocked before it. For others nothing.
 void begin_call_that_blocks(std::uint64_t blocked_before);
 void end_call_that_blocks();
+/// What main had blocked when that was looked up last, or else as it started weft.
+std::uint64_t signals_of_program();
 /// What a child that the calling KLT starts by other means shall have blocked: what the KLT itself has, if it is not
 /// one of weft's.
 std::uint64_t signals_of_child();
@@ -45,12 +48,19 @@ void note_klt_end();
 /// In the child of a fork there are none.
 void forget_klts();
 
-/// Whether the main thread has ended, and the KLTs that weft has started are all that is left of the process.
+/// Whether the main thread has ended, and the KLTs that weft has started are all that is left of the process. False
+/// also where the kernel does not say.
 bool only_own_klts_left();
 
-/// What a KLT is doing, as the kernel sees it.
-enum class KltActivity { runs, sleeps, gone };
-KltActivity klt_activity(pid_t klt);
+/// What a KLT is doing, as the kernel sees it. `not_known`: it lives, but there is no /proc that tells of it: none, or
+/// that of another PID namespace, or no file can be opened.
+enum class KltActivity { runs, sleeps, gone, not_known };
+/// `blocked`: which of the signals below the real-time ones it has blocked, as far as the kernel tells in the same
+/// file; as before where it is not known.
+KltActivity klt_activity(pid_t klt, std::uint64_t* blocked = nullptr);
+
+/// Whether it has blocked the signal that interrupts; false also where nobody knows.
+bool has_interrupt_blocked(pid_t klt);
 
 /// Whether it sleeps in a system call that goes on as if nothing had happened when a handler has run. False also where
 /// the kernel does not say.

@@ -1,5 +1,6 @@
 #include "os/ticker.h"
 
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <sys/syscall.h>
@@ -13,15 +14,19 @@
 #endif
 
 namespace weft::os {
+
+std::atomic<int> Ticker::refusal_{0};
+
 namespace {
 
-bool create(int& timer, pid_t klt) {
+// 0, or an errno value.
+int create(int& timer, pid_t klt) {
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = interrupt_signal();
   event.sigev_notify_thread_id = klt;
-  return arch::system_call(SYS_timer_create, CLOCK_MONOTONIC, reinterpret_cast<long>(&event),
-                           reinterpret_cast<long>(&timer)) == 0;
+  return static_cast<int>(-arch::system_call(SYS_timer_create, CLOCK_MONOTONIC, reinterpret_cast<long>(&event),
+                                             reinterpret_cast<long>(&timer)));
 }
 
 // 0, 0: no tick.
@@ -43,8 +48,12 @@ bool Ticker::prepare(pid_t klt, bool again) {
   if (klt_ != klt) remove();
   klt_ = klt;
   const unsigned wanted = again ? 2 : 1;
-  while (count_ < wanted && create(timers_[count_], klt)) ++count_;
-  return count_ != 0;
+  int error = 0;
+  while (count_ < wanted && (error = create(timers_[count_], klt)) == 0) ++count_;
+  if (count_ != 0) return true;
+  // EINVAL: no such KLT, any longer.
+  if (error != EINVAL) refusal_.store(error, std::memory_order_relaxed);
+  return false;
 }
 
 void Ticker::set(std::uint64_t first_ns, std::uint64_t interval_ns) const {

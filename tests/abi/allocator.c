@@ -75,6 +75,33 @@ static void pool_of_many(void) {
   omp_destroy_allocator(pool);
 }
 
+/* Beside the block itself the pool need not have room for it once more. */
+static void realloc_in_a_pool(void) {
+  const omp_allocator_handle_t pool = make(omp_atk_fallback, omp_atv_null_fb, 4096);
+  char* block = (char*)omp_alloc(3000, pool);
+  CHECK(block != NULL);
+  memset(block, 5, 3000);
+  block = (char*)omp_realloc(block, 2000, pool, pool);
+  CHECK(block != NULL);
+  void* rest = omp_alloc(1500, pool); /* the pool has back what is left over */
+  CHECK(rest != NULL);
+  CHECK(omp_realloc(block, 3500, pool, pool) == NULL);
+  omp_free(rest, pool);
+  block = (char*)omp_realloc(block, 3500, pool, pool);
+  CHECK(block != NULL);
+  for (int i = 0; i < 2000; ++i) CHECK_EQ(block[i], 5);
+  memset(block, 6, 3500);
+  CHECK(omp_realloc(block, 5000, pool, pool) == NULL); /* and the block is as it was */
+  CHECK_EQ(block[3499], 6);
+  CHECK(omp_alloc(1000, pool) == NULL);
+  omp_free(block, pool);
+  block = (char*)omp_alloc(3900, pool); /* nothing of the pool was lost */
+  CHECK(block != NULL);
+  CHECK(omp_alloc(300, pool) == NULL); /* nor added to it */
+  omp_free(block, pool);
+  omp_destroy_allocator(pool);
+}
+
 static void bad_traits(void) {
   omp_alloctrait_t odd[] = {{omp_atk_alignment, 3}}, unknown[] = {{(omp_alloctrait_key_t)99, 0}};
   omp_alloctrait_t hints[] = {{omp_atk_sync_hint, omp_atv_private},
@@ -161,6 +188,7 @@ static void body(void) {
   alignment();
   fallbacks();
   pool_of_many();
+  realloc_in_a_pool();
   bad_traits();
   pages();
   aborts();

@@ -244,6 +244,114 @@ static void taskloops(void) {
   CHECK_LE(sum, 300);
 }
 
+static volatile int never = -1; /* compilers leave out cancellation points of what has no cancel construct */
+
+/* A loop that is cancelled is over for all, again and again in one region; those between are not cancelled. */
+static void loops_again_and_again(void) {
+  enum { ROUNDS = 40 };
+  int cancelled = 0, between = 0;
+#pragma omp parallel num_threads(2)
+  for (int round = 0; round < ROUNDS; ++round) {
+#pragma omp for schedule(dynamic, 1)
+    for (int i = 0; i < 100; ++i) {
+      if (i == 3) check_add(&cancelled, 1);
+#pragma omp cancel for if (i == 3)
+#pragma omp cancellation point for
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (int i = 0; i < 10; ++i) {
+#pragma omp cancel for if (i == never)
+      check_add(&between, 1);
+    }
+  }
+  CHECK_EQ(cancelled, ROUNDS);
+  CHECK_EQ(between, ROUNDS * 10);
+}
+
+/* For another member, which may have to be given the worker first. */
+static void wait_for(int* flag) {
+  while (check_load(flag) == 0) {
+#pragma omp taskyield
+    check_work(10);
+  }
+}
+
+/* Of single regions one member may have met more than the others when the region is cancelled. */
+static void singles(void) {
+  int passed = 0;
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 0) {
+      wait_for(&passed);
+#pragma omp cancel parallel
+    } else {
+#pragma omp single nowait
+      check_work(10);
+      check_store(&passed, 1);
+      for (;;) {
+#pragma omp cancellation point parallel
+        check_work(10);
+      }
+    }
+  }
+  for (int round = 0; round < 3; ++round) {
+    int runs = 0;
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp single
+      check_add(&runs, 1);
+#pragma omp single
+      check_add(&runs, 10);
+    }
+    CHECK_EQ(runs, 11);
+  }
+}
+
+/* A region is cancelled while one member executes a single region and another waits for what it has to copy: that is
+ * copied, and nobody executes it once more. Members of libgomp's region wait for ever. */
+static void copies(void) {
+  if (getenv("CHECK_RUNTIME") == NULL) return;
+  for (int round = 0; round < 5; ++round) {
+    int begun = 0, coming = 0, through = 0, copied = 0, bodies = 0, wrong = 0;
+#pragma omp parallel num_threads(3)
+    {
+      int value = -1, executes = 0;
+      if (omp_get_thread_num() == 0) {
+        wait_for(&begun);
+        while (check_load(&coming) < 2) {
+#pragma omp taskyield
+        }
+        usleep(500); /* the other one waits by now, mostly */
+        check_store(&through, 1);
+#pragma omp cancel parallel
+      }
+      check_add(&coming, 1);
+#pragma omp single copyprivate(value)
+      {
+        check_add(&bodies, 1);
+        check_store(&begun, 1);
+        wait_for(&through);
+        usleep(1000); /* cancelled by now, mostly */
+        value = 42 + round;
+        executes = 1;
+      }
+      if (value != 42 + round) check_add(&wrong, 1);
+      if (!executes) check_store(&copied, 1);
+      wait_for(&copied); /* as nothing else keeps the variable that is copied */
+    }
+    CHECK_EQ(bodies, 1);
+    CHECK_EQ(wrong, 0);
+#pragma omp parallel num_threads(3)
+    {
+      int value = -1;
+#pragma omp single copyprivate(value)
+      value = round;
+      if (value != round) check_add(&wrong, 1);
+    }
+    CHECK_EQ(wrong, 0);
+  }
+}
+
 static void body(void) {
   CHECK_EQ(omp_get_cancellation(), 1);
   parallel_region();
@@ -254,6 +362,9 @@ static void body(void) {
   descendants();
   tasks_of_a_region();
   taskloops();
+  loops_again_and_again();
+  singles();
+  copies();
 }
 
 int main(int argc, char** argv) {

@@ -104,11 +104,26 @@ static void nowait_loops(void) {
   for (int i = 1; i < 60; ++i) CHECK_EQ(values[i], 12);
 }
 
+/* Alone, a member waits for nobody: not even for an iteration before the first, which nobody posts. gcc asks for that
+ * where an unsigned variable counts down. */
+static void alone(void) {
+  unsigned long values[8] = {0};
+#pragma omp parallel for ordered(1) schedule(guided, 2) num_threads(1)
+  for (unsigned long i = 42; i > 7; i -= 7) {
+    const unsigned long at = (42 - i) / 7;
+#pragma omp ordered depend(sink : i + 7)
+    values[at] = (at != 0 ? values[at - 1] : 1) * 7 + at;
+#pragma omp ordered depend(source)
+  }
+  CHECK_EQ(values[4], 17273);
+}
+
 static void body(void) {
   wavefronts();
   one_loop();
   kinds_of_loops();
   nowait_loops();
+  alone();
 }
 
 CHECK_MAIN(body)

@@ -15,6 +15,29 @@ static int all_at_once(void) {
   return in_place == 2;
 }
 
+/* The clause does what it says beside a reduction over tasks, for which gcc has an entry point of its own. */
+static void clause_and_tasks(void) {
+  int members = 0;
+#pragma omp parallel num_threads(2) proc_bind(spread) reduction(task, + : members)
+  {
+    CHECK_EQ(omp_get_partition_num_places(), 1);
+    CHECK_EQ(omp_get_place_num(), omp_get_thread_num());
+    members++;
+  }
+#pragma omp parallel num_threads(2) proc_bind(close) reduction(task, + : members)
+  {
+    CHECK_EQ(omp_get_partition_num_places(), 2);
+    CHECK_EQ(omp_get_place_num(), omp_get_thread_num());
+    members++;
+  }
+#pragma omp parallel num_threads(2) proc_bind(primary) reduction(task, + : members)
+  {
+    CHECK_EQ(omp_get_place_num(), 0);
+    members++;
+  }
+  CHECK_EQ(members, 6);
+}
+
 int main(void) {
   cpu_set_t mask;
   check_runtime();
@@ -27,6 +50,7 @@ int main(void) {
   int good = 0;
   for (int again = 0; again < 200; ++again) good += all_at_once();
   CHECK_EQ(good, 200);
+  clause_and_tasks();
   CHECK_EQ(omp_get_place_num(), 0);
   CHECK(is_in_place());
   CHECK_EQ(omp_get_num_procs(), CPU_COUNT(&mask)); /* those of the process, not of the place */

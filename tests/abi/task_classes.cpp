@@ -85,10 +85,61 @@ void detached_copies() {
   CHECK_EQ(check_load(&live), before);
 }
 
+// Its copies are made by tasks, in part: each copy creates one, of whatever task copies it.
+struct Busy {
+  int value = 1;
+  int *created, *ran;
+  Busy(int* creations, int* runs) : created(creations), ran(runs) {}
+  Busy(const Busy& other) : value(other.value), created(other.created), ran(other.ran) {
+    check_add(created, 1);
+    int* const runs = ran;
+#pragma omp task firstprivate(runs)
+    {
+      check_work(300);
+      check_add(runs, 1);
+    }
+  }
+};
+
+void copies_that_create_tasks() {
+  const int tasks = 400;
+  int created = 0, ran = 0, sum = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+    Busy object(&created, &ran);
+    // Undeferred, so that its copy of the object is on its creator's stack.
+#pragma omp task if (0) firstprivate(object) shared(sum)
+    {
+#pragma omp task shared(sum)
+      check_add(&sum, object.value);
+    }
+    for (int i = 0; i < tasks; ++i) {
+#pragma omp task firstprivate(object) shared(sum)
+      {
+#pragma omp task shared(sum)
+        check_add(&sum, object.value);
+        if (i % 2 == 0) {
+#pragma omp taskwait
+        }
+      }
+    }
+#pragma omp task final(1) firstprivate(object) shared(sum)
+    {
+#pragma omp task shared(sum)
+      check_add(&sum, object.value);
+    }
+  }
+  CHECK_GE(created, tasks + 2);
+  CHECK_EQ(ran, created);
+  CHECK_EQ(sum, tasks + 2);
+}
+
 void body() {
   cancelled_copies();
   reductions();
   detached_copies();
+  copies_that_create_tasks();
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/* taskloop: each iteration once, grainsize, num_tasks, nogroup, collapse, unsigned long long, lastprivate, clauses. */
+/* taskloop: each iteration once, grainsize, num_tasks, both strict, nogroup, collapse, unsigned long long, lastprivate,
+ * clauses. */
 #include <limits.h>
 
 #include "check.h"
@@ -53,6 +54,41 @@ static void num_tasks(int n, int wanted) {
   CHECK_EQ(iterations, n);
   CHECK_EQ(tasks, wanted < n ? wanted : n);
 }
+
+#if !defined(__clang__) || __clang_major__ >= 19 /* older ones do not know the modifier */
+/* As many tasks as are wanted, none more than one iteration longer than another; of grains, the last one is shorter. */
+static void strict(int n, int wanted, int grain) {
+  int *size = (int*)calloc((size_t)n, sizeof(int)), *task_of = (int*)calloc((size_t)n, sizeof(int));
+  int tasks = 0, least = n, most = 0, mine = -1;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop num_tasks(strict : wanted) firstprivate(mine) shared(tasks, size)
+  for (int i = 0; i < n; ++i) {
+    if (mine < 0) mine = check_add(&tasks, 1) - 1;
+    size[mine]++;
+  }
+  CHECK_EQ(tasks, wanted < n ? wanted : n);
+  for (int t = 0; t < tasks; ++t) {
+    if (size[t] < least) least = size[t];
+    if (size[t] > most) most = size[t];
+  }
+  CHECK_LE(most - least, 1);
+#ifndef __clang__ /* which says nothing of the modifier to the runtime, here */
+  tasks = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop grainsize(strict : grain) firstprivate(mine) shared(tasks, task_of)
+  for (int i = 0; i < n; ++i) {
+    if (mine < 0) mine = check_add(&tasks, 1) - 1;
+    task_of[i] = mine;
+  }
+  CHECK_EQ(tasks, (n + grain - 1) / grain);
+  for (int i = 1; i < n; ++i) CHECK_EQ(task_of[i] != task_of[i - 1], i % grain == 0);
+#endif
+  free(size);
+  free(task_of);
+}
+#endif
 
 static void nogroup(int n) {
   int done = 0;
@@ -139,6 +175,16 @@ static void other_clauses(void) {
   CHECK_EQ(before, 80);
 }
 
+/* The last iteration's increment goes beyond the type's end: the loop's last task ends there nevertheless. */
+static void wraps(void) {
+  int count = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop grainsize(1) shared(count)
+  for (unsigned long i = ULONG_MAX - 20; i < ULONG_MAX - 2; i += 7) check_add(&count, 1);
+  CHECK_EQ(count, 3);
+}
+
 /* Tasks inside the taskloop's tasks belong to its group. */
 static void descendants(void) {
   int count = 0;
@@ -174,8 +220,16 @@ static void body(void) {
     grainsize(7, grain);
     num_tasks(100, grain);
   }
+#if !defined(__clang__) || __clang_major__ >= 19
+  strict(10, 4, 3);
+  strict(9, 6, 4);
+  strict(7, 5, 7);
+  strict(100, 64, 33);
+  strict(5, 9, 8);
+#endif
   nogroup(100);
   long_ranges();
+  wraps();
   lastprivate_and_collapse();
   other_clauses();
   descendants();

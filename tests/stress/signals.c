@@ -291,6 +291,66 @@ static void blocked_signal_stays_pending(void) {
   }
 }
 
+// Bug: main's thread, taken back from a member that slept in ppoll() on it, had the call's mask from then on.
+static void wait_in_ppoll(int end) {
+  sigset_t none;
+  sigemptyset(&none);
+  const struct timespec limit = {5, 0};
+  struct pollfd entry = {.fd = end, .events = POLLIN};
+  const int ready = ppoll(&entry, 1, &limit, &none);
+  CHECK(ready == 1 || (ready == -1 && errno == EINTR), "ppoll gave %d: %s", ready, strerror(errno));
+}
+
+static unsigned long long blocked_in_kernel(void) {
+  unsigned long long mask = 0;
+  CHECK(syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask) == 0, "rt_sigprocmask: %s", strerror(errno));
+  return mask;
+}
+
+static void members_in_ppoll_on_main(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGHUP);
+  CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0, "pthread_sigmask failed");
+  const unsigned long long before = blocked_in_kernel();
+  int ends[2];
+  CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno));
+  omp_lock_t lock;
+  omp_init_lock(&lock);
+  atomic_int held = 0;
+#pragma omp parallel num_threads(6)
+  {
+    const int member = omp_get_thread_num();
+    if (member == 1) {
+      omp_set_lock(&lock);
+      atomic_store(&held, 1);
+      for (int i = 0; i < 3; i++) {
+        sleep_seconds(0.1);
+      }
+      omp_unset_lock(&lock);
+    } else {
+      while (!atomic_load(&held)) {
+        sleep_seconds(0.001);
+      }
+      if (member == 0) {
+        omp_set_lock(&lock);
+        CHECK(blocked_in_kernel() == before, "main has %llx blocked, must be %llx", blocked_in_kernel(), before);
+        omp_unset_lock(&lock);
+        CHECK(write(ends[1], "x", 1) == 1, "write: %s", strerror(errno));
+      } else {
+        sleep_seconds(0.03 * (member - 1));
+        wait_in_ppoll(ends[0]);
+      }
+    }
+  }
+  CHECK(blocked_in_kernel() == before, "after the region main has %llx blocked, must be %llx", blocked_in_kernel(),
+        before);
+  omp_destroy_lock(&lock);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 // Default actions.
 static void regions_without_end(void) {
   for (;;) {
@@ -566,6 +626,7 @@ int main(int count, char** arguments) {
       {"blocking_call_is_interrupted", blocking_call_is_interrupted, 0},
       {"alternate_stack_of_main", alternate_stack_of_main, 0},
       {"blocked_signal_stays_pending", blocked_signal_stays_pending, 0},
+      {"members_in_ppoll_on_main", members_in_ppoll_on_main, 0},
       {"default_action_ends_process", default_action_ends_process, 0},
       {"stopped_and_continued", stopped_and_continued, 0},
       {"abort_ends_process", abort_ends_process, 0},

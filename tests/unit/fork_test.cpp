@@ -6,6 +6,7 @@
 #include "core/extras.h"
 #include "core/sync/barrier.h"
 #include "core/sync/mutex.h"
+#include "os/interrupt.h"
 #include "os/libraries.h"
 #include "support.h"
 
@@ -110,6 +111,26 @@ TEST_F(Fork, WhileLibrariesAreLookedAt) {
     EXPECT_EQ(in_child([] { return dl_iterate_phdr(look_slowly, nullptr) == 0; }), 0) << "round " << round;
   over = true;
   busy.join();
+}
+
+// A lock that another thread of the parent had is free in the child.
+TEST_F(Fork, WhileCodeNotToLeaveIsLookedUp) {
+  if (address_sanitizer) GTEST_SKIP() << "its allocator does not survive a fork beside busy threads";
+  std::atomic<bool> over{false};
+  std::vector<std::thread> busy;
+  for (int number = 0; number < 2; ++number)
+    busy.emplace_back([&over] {
+      while (!over) os::refresh_code_not_to_leave();
+    });
+  for (unsigned round = 0; round < 20; ++round)
+    EXPECT_EQ(in_child([] {
+                os::refresh_code_not_to_leave();
+                return true;
+              }),
+              0)
+        << "round " << round;
+  over = true;
+  for (std::thread& thread : busy) thread.join();
 }
 
 // While workers search, sleep, map stacks, start KLTs and hold the locks of the core.

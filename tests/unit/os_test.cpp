@@ -6,16 +6,23 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <iterator>
 #include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "arch/thread_pointer.h"
@@ -312,6 +319,41 @@ TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
   EXPECT_EQ(sigismember(&own, SIGTERM), 0) << "the starter's own mask is as before";
 }
 
+// Bug: what could not be read counted as a KLT that has ended, so that nobody was interrupted any more.
+TEST(Klt, IsNotGoneWhereNoFileCanBeOpened) {
+  std::atomic<int> ended{0};
+  std::thread([&ended] { ended = os::klt_id(); }).join();
+  const int self = os::klt_id();
+  const auto look = [&] { return std::pair{os::klt_activity(self), os::klt_activity(ended)}; };
+  using enum os::KltActivity;
+  EXPECT_TRUE(eventually([&] { return os::klt_activity(ended) == gone; }));
+  EXPECT_EQ(look(), std::pair(runs, gone));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto seen = look();
+  const bool alone = os::only_own_klts_left();
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(seen, std::pair(not_known, gone));
+  EXPECT_FALSE(alone);
+  EXPECT_EQ(look(), std::pair(runs, gone));
+}
+
+// The kernel registers another area only where there is none. (Bug: the length was taken to be 32 always.)
+TEST(Klt, WithdrawsItsRestartableSequences) {
+  std::thread([] {
+    constexpr unsigned signature = 0x53053053;
+    alignas(256) static char area[1024];
+    const auto rseq = [](int flags) { return syscall(SYS_rseq, area, 256, flags, signature) == 0 ? 0 : errno; };
+    os::unregister_rseq();
+    const int error = rseq(0);
+    if (error == ENOSYS || error == EPERM) GTEST_SKIP() << "the kernel has none";
+    EXPECT_EQ(error, 0);
+    EXPECT_EQ(rseq(1), 0);
+  }).join();
+}
+
 // Its signal is blocked here: the tests wait for it, and nobody says that it has ticked.
 class TickerTest : public ::testing::Test {
  protected:
@@ -451,6 +493,34 @@ TEST(Barrier, LightAndHeavyFenceArePartners) {
   heavy_round = over;
   light.join();
   EXPECT_EQ(both_missed, 0U);
+}
+
+// A program may put a filter on itself that refuses what has worked. In a child, which keeps it.
+TEST(Barrier, FencesAreRealOnceTheKernelRefusesTheHeavyOne) {
+  if (thread_sanitizer) GTEST_SKIP() << "forks";
+  os::register_membarrier();
+  if (!os::membarrier_works) GTEST_SKIP() << "the kernel has none";
+  const pid_t child = fork();
+  if (child == 0) {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(filter), filter};
+    os::heavy_fence();
+    if (!os::membarrier_works || os::membarrier_has_failed) _exit(1);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      _exit(0);
+    errno = 1234;
+    os::heavy_fence();
+    _exit(!os::membarrier_works && os::membarrier_has_failed && errno == 1234 ? 0 : 2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace
