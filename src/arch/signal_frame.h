@@ -6,7 +6,8 @@
 
 namespace weft::arch {
 
-/// From the lowest byte on. bytes == 0: the two do not lie in one; they are somebody's copies.
+/// From the lowest byte on. bytes == 0: the two do not lie in one that the kernel has built; they are somebody's
+/// copies.
 struct SignalFrame {
   char* begin = nullptr;
   std::size_t bytes = 0;

@@ -85,7 +85,7 @@ bool overflows(const char* place, std::uintptr_t stack) {
   return false;
 }
 
-// False: what weft has been given is not the kernel's own frame, but passed on by another handler.
+// False: what weft has been given is not the kernel's own frame, but another handler's copy, or Valgrind's.
 bool hand_over_where_interrupted(const struct sigaction& action, int signal, siginfo_t& info, ucontext_t& interrupted,
                                  SignalMask blocked) {
   const arch::SignalFrame frame = arch::signal_frame_of(info, interrupted);

@@ -337,7 +337,7 @@ static void copies(void) {
       }
       if (value != 42 + round) check_add(&wrong, 1);
       if (!executes) check_store(&copied, 1);
-      wait_for(&copied); /* as nothing else keeps the variable that is copied */
+      wait_for(&copied); /* no barrier keeps what is copied; gcc's members have gone to the region's end by now */
     }
     CHECK_EQ(bodies, 1);
     CHECK_EQ(wrong, 0);

@@ -193,8 +193,8 @@ __attribute__((noinline)) static void fault_and_jump(int which) {
         (unsigned long)signals_blocked(), (unsigned long)before);
 }
 
-static void handler_jumps_out(void) {
-  install_all(SIGSEGV, jump_out, 0, SIGUSR1);
+static void jump_out_of_handlers(int flags) {
+  install_all(SIGSEGV, jump_out, flags, SIGUSR1);
   start_weft();
   pages_left = map_closed((members + 1) * page_size);
   for (int i = 0; i < repeats(5); i++) {
@@ -208,6 +208,9 @@ static void handler_jumps_out(void) {
     fault_and_jump(members);
   }
 }
+
+static void handler_jumps_out(void) { jump_out_of_handlers(0); }
+static void handler_jumps_out_of_alternate_stack(void) { jump_out_of_handlers(SA_ONSTACK); }
 
 static int good = 4711;
 
@@ -354,6 +357,7 @@ int main(int count, char** arguments) {
       {"alternate_stack_is_free_meanwhile", alternate_stack_is_free_meanwhile, 0},
       {"handler_on_alternate_stack", handler_on_alternate_stack, 0},
       {"handler_jumps_out", handler_jumps_out, 0},
+      {"handler_jumps_out_of_alternate_stack", handler_jumps_out_of_alternate_stack, 0},
       {"handler_changes_context", handler_changes_context, 0},
       {"handler_is_called_once", handler_is_called_once, 0},
       {"mask_of_handler", mask_of_handler, 0},

@@ -15,15 +15,15 @@ namespace weft::arch {
 constexpr std::size_t isa_vector_alignment = 64;
 constexpr std::size_t isa_red_zone = 128;
 
-inline std::size_t isa_vector_bytes(const ucontext_t& context) {
-  const auto* registers = reinterpret_cast<const char*>(context.uc_mcontext.fpregs);
-  if (registers == nullptr) return 0;
+// 0: the kernel has not said. Then they are another's, as Valgrind's, whose frame has more behind them (or of a CPU
+// without XSAVE).
+inline std::size_t isa_vector_bytes(const void* vectors) {
   constexpr std::size_t of_fxsave = 512;
-  _fpx_sw_bytes software;  // the kernel's word on what follows
+  _fpx_sw_bytes software;
   static_assert(sizeof software == 48);
-  memcpy(&software, registers + of_fxsave - sizeof software, sizeof software);
-  constexpr unsigned more_follows = 0x46505853;  // FP_XSTATE_MAGIC1
-  return software.magic1 == more_follows ? software.extended_size : of_fxsave;
+  memcpy(&software, static_cast<const char*>(vectors) + of_fxsave - sizeof software, sizeof software);
+  constexpr unsigned said = 0x46505853;  // FP_XSTATE_MAGIC1
+  return software.magic1 == said ? software.extended_size : 0;
 }
 
 template <class Frame>
@@ -33,13 +33,11 @@ Frame isa_signal_frame_of(const siginfo_t& info, const ucontext_t& context) {
   const auto offset_of = [begin](const void* part) {
     return reinterpret_cast<std::uintptr_t>(part) - reinterpret_cast<std::uintptr_t>(begin);
   };
-  std::size_t bytes = offset_of(&info + 1);
-  if (bytes > most) return {};
-  if (const void* vectors = context.uc_mcontext.fpregs; vectors != nullptr) {
-    if (offset_of(vectors) < bytes || offset_of(vectors) > most) return {};
-    bytes = offset_of(vectors) + isa_vector_bytes(context);
-  }
-  return {begin, bytes};
+  const void* vectors = context.uc_mcontext.fpregs;
+  const bool is_one = offset_of(&info + 1) <= offset_of(vectors) && offset_of(vectors) <= most;
+  const std::size_t bytes = is_one ? isa_vector_bytes(vectors) : 0;
+  if (bytes == 0) return {};
+  return {begin, offset_of(vectors) + bytes};
 }
 
 inline char* isa_place_where_interrupted(const char* begin, std::size_t bytes, const ucontext_t& context) {
@@ -55,8 +53,7 @@ inline void isa_hand_over_at(char* place, const char* begin, std::size_t bytes, 
   const auto moved = [place, begin](const void* part) { return place + (static_cast<const char*>(part) - begin); };
   memcpy(place, begin, bytes);
   auto* copy = reinterpret_cast<ucontext_t*>(moved(&context));
-  if (const void* vectors = context.uc_mcontext.fpregs; vectors != nullptr)
-    copy->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(moved(vectors));
+  copy->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(moved(context.uc_mcontext.fpregs));
 
   greg_t* registers = context.uc_mcontext.gregs;
   registers[REG_RIP] = reinterpret_cast<greg_t>(handler);

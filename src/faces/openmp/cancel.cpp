@@ -2,6 +2,7 @@
 
 #include "core/find.h"
 #include "core/scheduler.h"
+#include "faces/openmp/single.h"
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/workshare.h"
 
@@ -70,6 +71,7 @@ bool cancel(Member& member, Cancellable region) {
         group->cancelled.store(true, std::memory_order_release);
       break;
     case Cancellable::parallel:
+      prepare_copies(team);
       // Partner: those who wait look at the flag after they have shown themselves.
       team.cancelled.store(true, std::memory_order_seq_cst);
       team.round.fetch_add(1, std::memory_order_release);  // ends the barrier; acquired there

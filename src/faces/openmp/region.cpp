@@ -96,7 +96,7 @@ void stands_within(Team& team, const Team& outer) {
   master.implicit.group = nullptr;
   master.implicit.room_ends = opener.task->room_ends;
   master.constructs = 0;
-  master.singles = 0;
+  master.singles = master.copies = 0;
   master.seat = nullptr;
   master.loop = LoopPosition{};
   become_member(*worker.current, master);
@@ -312,6 +312,7 @@ namespace {
 void complete_region(Team& team) {
   Member& master = team.master;
   const bool forked = forked_inside(team);
+  master.copies = Member::has_left;
   if ((team.size > 1 || team.tasks.used.load(std::memory_order_relaxed)) && !forked) {
     wait_for_members_and_tasks(team, master);
   }

@@ -1,12 +1,61 @@
 // Members count the single regions that they have come to; the team counts those that somebody has begun. Who takes the
 // team's count from the number of those before to the next one executes the region. The count lies beside that of
 // the barrier's arrivals: the barrier that mostly follows needs that cache line anyway.
+//
+// copyprivate. What the others copy lies on the stack of the member that has executed the region. A barrier keeps them
+// until it is there, and another one keeps that member until they have copied. In a cancelled region barriers keep
+// nobody, since some members may have left the region already. There each member notes how many of its single regions
+// it is through with, copies and all (Team::passed): at each barrier, which follows the copying. Who has executed a
+// region waits until all others are through with it, or done; and before it hands over another one's, with the one
+// before, so that nobody finds the wrong ones. The numbers only grow, and a member waits for those that are behind it
+// alone: so nobody waits for ever. (Which are done, the bits of vacant seats say, and the master itself: some may be
+// before anybody has cancelled anything.)
 #include "faces/openmp/single.h"
 
+#include "base/panic.h"
 #include "core/scheduler.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
+namespace {
+
+constexpr std::uint32_t waits_for_copies = UINT32_MAX - 1;  // Member::copies
+
+bool is_cancelled(const Team& team) { return team.cancelled.load(std::memory_order_acquire); }
+
+void note_passed(const Member& member, std::uint32_t singles) {
+  member.team->passed.items()[member.number].store(singles, std::memory_order_release);
+}
+
+bool is_done(const Team& team, unsigned number) {
+  if (number == 0) return team.master.copies == Member::has_left;
+  return (team.vacant.items()[number / 64].load(std::memory_order_acquire) >> number % 64 & 1U) != 0;
+}
+
+// All others are through with so many, or done. (Acquires: what they have read may be gone afterwards.)
+void wait_for_others(const Member& member, std::uint32_t singles) {
+  const Team& team = *member.team;
+  for (unsigned number = 0; number < team.size; ++number)
+    while (number != member.number && team.passed.items()[number].load(std::memory_order_acquire) < singles &&
+           !is_done(team, number))
+      core::yield();
+}
+
+}  // namespace
+
+void prepare_copies(Team& team) {
+  const core::SpinGuard guard(team.tasks.lock);
+  if (is_cancelled(team)) return;
+  if (!team.passed.reserve(team.size)) base::panic("no memory for a team of %u", team.size);
+  for (unsigned number = 0; number < team.size; ++number)
+    team.passed.items()[number].store(0, std::memory_order_relaxed);  // those who see that it is cancelled see this
+}
+
+void settle_copies(Member& member) {
+  if (member.copies == waits_for_copies) return;
+  if (member.copies != 0) wait_for_others(member, member.copies);
+  note_passed(member, member.singles);
+}
 
 bool first_at_single(Member& member) {
   if (member.team->size == 1) return true;
@@ -16,16 +65,26 @@ bool first_at_single(Member& member) {
 
 void hand_copies_over(Member& member, void* data) {
   Team& team = *member.team;
+  if (is_cancelled(team)) [[unlikely]] {
+    note_passed(member, member.singles - 1);
+    wait_for_others(member, member.singles - 1);
+  }
   team.copied = data;
   team.copies_of.store(member.singles, std::memory_order_release);
+  member.copies = member.singles;
   team_barrier(member);
 }
 
-// In a cancelled region the barrier keeps nobody; but who executes a single region comes to the end of it.
 void* wait_for_copies(Member& member) {
   Team& team = *member.team;
+  const std::uint32_t before = member.copies;
+  member.copies = waits_for_copies;
   team_barrier(member);
-  while (team.copies_of.load(std::memory_order_acquire) != member.singles) core::yield();
+  if (is_cancelled(team)) [[unlikely]] {
+    note_passed(member, member.singles - 1);
+    while (team.copies_of.load(std::memory_order_acquire) != member.singles) core::yield();
+  }
+  member.copies = before;
   return team.copied;
 }
 

@@ -4,6 +4,7 @@
 namespace weft::openmp {
 
 struct Member;
+struct Team;
 
 /// The member comes to a single region. True: it executes it.
 bool first_at_single(Member& member);
@@ -12,5 +13,10 @@ bool first_at_single(Member& member);
 /// other and get it. A barrier must follow before any of them does the next of these.
 void hand_copies_over(Member& member, void* data);
 void* wait_for_copies(Member& member);
+
+/// The team is about to be cancelled.
+void prepare_copies(Team& team);
+/// At a barrier in a cancelled region.
+void settle_copies(Member& member);
 
 }  // namespace weft::openmp

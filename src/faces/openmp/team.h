@@ -96,6 +96,7 @@ struct Team {
   alignas(base::cache_line) std::atomic<std::uint64_t> arrived{0};  // see Arrival
   std::atomic<std::uint32_t> singles{0};                            // single regions that somebody has begun
   std::atomic<std::uint32_t> copies_of{0};                          // the one that has handed over `copied` last
+  base::KeptArray<std::uint32_t> passed;                            // only once it is cancelled (single.cpp)
   alignas(base::cache_line) std::atomic<std::uint32_t> round{0};    // of the barrier
   TaskWaiter* end_waiter = nullptr;                                 // the master, at the region's end
   void* copied = nullptr;                                           // copyprivate

@@ -35,6 +35,7 @@
 //
 // Rejected: sums of all seats' counts, made by each member that has found no task; they took the lines that the others
 // write with each task, and the release a lock, since several could find out at the same time.
+#include "faces/openmp/single.h"
 #include "faces/openmp/task_wait.h"
 
 namespace weft::openmp {
@@ -136,11 +137,13 @@ void team_barrier(Member& member) {
   if (member.seat != nullptr) run_own_tasks(member);
   const std::uint32_t round = team.round.load(std::memory_order_acquire);  // before the flag: see cancel()
   if (team.cancelled.load(std::memory_order_acquire)) [[unlikely]]
-    return;
+    return settle_copies(member);
   if (arrive(team, member, round)) return;
   BarrierWait wait{team, member, round};
   if (team.tasks.used.load(std::memory_order_relaxed) && soon_over(team, wait)) return;
   wait_for(member, wait);
+  if (team.cancelled.load(std::memory_order_acquire)) [[unlikely]]
+    settle_copies(member);
 }
 
 }  // namespace weft::openmp
