@@ -113,6 +113,7 @@ Unit* next_in_turn(Worker& worker) {
     return nullptr;
   worker.turn_points = worker.scheduling_points.load(std::memory_order_relaxed);
   worker.last_turn = os::now_ns();
+  worker.turn_of_what_was_left = left_to_awake.load(std::memory_order_relaxed);
   const bool turn_of_inbox = ++worker.fair_turns % 2 != 0;
   Unit* unit = turn_of_inbox ? take_oldest(worker) : take_another(worker);
   if (unit == nullptr) unit = turn_of_inbox ? take_another(worker) : take_oldest(worker);
@@ -286,6 +287,17 @@ Found search(Worker& worker, Sought sought) {
   });
   if (!found && scope == nullptr && !places_first) found.unit = next_placed_elsewhere(worker);
   return found;
+}
+
+// (Bug: two units that handed a turn to and fro by a condition variable had the only worker that was awake to
+// themselves, while two others lay at a spare that had come to rest.)
+Found search_what_was_left(Worker& worker) {
+  const Share* scope = scope_of(worker);
+  return first_of_victims(0, [&worker, scope](Worker& victim) -> Found {
+    if (victim.parked.load(std::memory_order_acquire) != Parked::spare_rests) return {};
+    if (Share* share = shared_work(victim, scope); share != nullptr) return {nullptr, share};
+    return {unless_out_of_scope(worker, victim, steal(worker, victim, 1)), nullptr};
+  });
 }
 
 bool any_work(const Worker& worker) {

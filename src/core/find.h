@@ -41,6 +41,10 @@ Unit* next_handed_in(Worker& worker);
 enum class Sought : std::uint8_t { anything, share };
 Found search(Worker& worker, Sought sought = Sought::anything);
 
+/// What spares that rest have left behind. For a worker that is never without something of its own to do, and so never
+/// searches: now and then (Worker::turn_of_what_was_left).
+Found search_what_was_left(Worker& worker);
+
 /// Whether a search on the worker would find something (a hint), whatever the caller is.
 bool any_work(const Worker& worker);
 

@@ -141,6 +141,15 @@ void run_found(Worker& worker, const Found& found) {
   if (found.share->take(*found.share, worker)) ++worker.counters.steals;
 }
 
+// False: nothing was.
+[[gnu::noinline]] bool run_what_was_left(Worker& worker) {
+  worker.turn_of_what_was_left = false;
+  if (worker.scheduler() != nullptr) return false;
+  const Found found = search_what_was_left(worker);
+  if (found) run_found(worker, found);
+  return static_cast<bool>(found);
+}
+
 // Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
 Found search_elsewhere(Worker& worker, Sought sought = Sought::anything) {
   return worker.scheduler() != nullptr ? Found{} : search(worker, sought);
@@ -236,6 +245,10 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       run_custom_scheduler(worker);
       if (scheduler_stops(worker)) return;
       continue;
+    }
+    if (worker.turn_of_what_was_left) [[unlikely]] {
+      searching.found();
+      if (run_what_was_left(worker)) continue;
     }
     // Looked at first: what was put there before somebody asked the worker to end is found then.
     const bool ends = worker.claims.ends.load(std::memory_order_acquire);
@@ -437,7 +450,7 @@ bool may_be_lent_for(const Worker& worker, const Unit& unit) {
 // Until the unit is done, or schedule() had better go on: the same on the KLT that the worker was lent to has come to
 // its end, for instance.
 void run_what_is_at_hand(Worker& worker, const Unit& awaited) {
-  while (!is_done(awaited)) {
+  while (!is_done(awaited) && !worker.turn_of_what_was_left) {
     Unit* next = next_ready(worker);
     if (next == nullptr) return;
     const bool is_last = may_be_lent_for(worker, *next);

@@ -141,6 +141,7 @@ struct alignas(base::cache_line) Worker {
   std::uint64_t turn_points = 0;                    // at which of its scheduling points it last looked whether it is
   std::uint64_t last_turn = 0;                      // when the oldest of them was last preferred
   std::uint32_t fair_turns = 0;                     // how often something else than the newest was
+  bool turn_of_what_was_left = false;               // the scheduler is to look for that next, by spares that rest
   unsigned index = 0;
   std::uint32_t random = 1;
   void* signal_stack = nullptr;   // of the KLT that it was born with, which had none

@@ -1,28 +1,43 @@
 /* Outside of regions, a task that depends on a detached one is run when its thread ends at the latest, or when the
  * process ends: its creator may have nothing to do with tasks any more once the event is fulfilled. */
 #include <pthread.h>
-#include <stdint.h>
 #include <unistd.h>
 
 #include "check.h"
 
-static void* fulfil(void* event) {
+struct fulfiller {
+  omp_event_handle_t event;
+  int done;
+};
+
+static void* fulfil(void* argument) {
+  struct fulfiller* fulfiller = argument;
   usleep(500);
-  omp_fulfill_event((omp_event_handle_t)(uintptr_t)event);
+  omp_fulfill_event(fulfiller->event);
+  __atomic_store_n(&fulfiller->done, 1, __ATOMIC_RELEASE);
   return NULL;
+}
+
+/* Nobody joins the thread: the last task of all may end the process before. */
+static void start(struct fulfiller* fulfiller, omp_event_handle_t event) {
+  fulfiller->event = event;
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, fulfil, fulfiller) != 0 || pthread_detach(thread) != 0) abort();
 }
 
 /* When it returns, the event is fulfilled. */
 static void create(void (*last)(int*), int* value) {
   int order = 0;
   (void)order; /* only its address matters */
-  pthread_t thread;
+  static struct fulfiller fulfillers[11];
+  static int used = 0;
+  struct fulfiller* fulfiller = &fulfillers[used++];
   omp_event_handle_t event = (omp_event_handle_t)0;
-#pragma omp task detach(event) depend(out : order) shared(thread)
-  if (pthread_create(&thread, NULL, fulfil, (void*)(uintptr_t)event) != 0) abort();
+#pragma omp task detach(event) depend(out : order) firstprivate(fulfiller)
+  start(fulfiller, event);
 #pragma omp task depend(in : order) firstprivate(last, value)
   last(value);
-  pthread_join(thread, NULL);
+  while (!__atomic_load_n(&fulfiller->done, __ATOMIC_ACQUIRE)) usleep(100);
 }
 
 static void count(int* value) { check_add(value, 1); }

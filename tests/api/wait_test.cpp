@@ -322,5 +322,55 @@ TEST_F(WaitTest, OneThatIsSuspendedMigrates) {
   EXPECT_EQ(where, worker.get());
 }
 
+// With one worker: it is busy with two units that hand a turn to and fro; and a spare, which stood in for it while its
+// KLT slept in the kernel, has come to rest with a third one in its deque.
+TEST_F(WaitTest, WhatASpareLeavesBehindRunsThoughOthersAreBusy) {
+  weft_mutex mutex = WEFT_MUTEX_INIT;
+  weft_cond conditions[] = {WEFT_COND_INIT, WEFT_COND_INIT};
+  std::atomic<bool> is_awake{false};
+  std::atomic<bool> is_about_to_wait{false};
+  std::atomic<bool> has_run{false};
+  int turn = 0;
+  const auto spin = [](Clock::duration time) {
+    for (const auto end = Clock::now() + time; Clock::now() < end;) {
+    }
+  };
+  const auto limit = Clock::now() + std::chrono::seconds(10);
+  const auto is_over = [&] { return has_run || Clock::now() > limit; };
+  const auto play = [&](int own) {
+    EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+    while (!is_over()) {
+      while (turn != own && !is_over()) EXPECT_EQ(weft_cond_wait(&conditions[own], &mutex), WEFT_OK);
+      turn = 1 - own;
+      EXPECT_EQ(weft_cond_signal(&conditions[1 - own]), WEFT_OK);
+    }
+    EXPECT_EQ(weft_cond_signal(&conditions[1 - own]), WEFT_OK);
+    EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+  };
+  EXPECT_EQ(weft_watchdog(1), WEFT_OK);  // from now on somebody stands in for a worker that sleeps;
+  EXPECT_EQ(weft_watchdog(0), WEFT_OK);  // and nobody is interrupted
+  Jobs left;
+  Jobs players;
+  players.start(WEFT_ROC_L, [&] {
+    left.start(WEFT_ROC_L, [&] { has_run = true; });
+    while (!is_awake && !is_over()) {
+    }
+    spin(std::chrono::milliseconds(50));  // until the spare is not wanted any more
+    is_about_to_wait = true;
+    play(1);
+  });
+  players.start(WEFT_ROC_L, [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    is_awake = true;
+    while (!is_about_to_wait && !is_over()) {
+    }
+    spin(std::chrono::milliseconds(1));
+    play(0);
+  });
+  players.join();
+  EXPECT_TRUE(has_run);
+  left.join();
+}
+
 }  // namespace
 }  // namespace weft::test
