@@ -325,6 +325,7 @@ TEST_F(WaitTest, OneThatIsSuspendedMigrates) {
 // With one worker: it is busy with two units that hand a turn to and fro; and a spare, which stood in for it while its
 // KLT slept in the kernel, has come to rest with a third one in its deque.
 TEST_F(WaitTest, WhatASpareLeavesBehindRunsThoughOthersAreBusy) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "there is no watchdog";
   weft_mutex mutex = WEFT_MUTEX_INIT;
   weft_cond conditions[] = {WEFT_COND_INIT, WEFT_COND_INIT};
   std::atomic<bool> is_awake{false};
