@@ -38,7 +38,7 @@ int choose_worker(const core::Worker& caller, const weft_unit_attr& attr, core::
   if (chosen.use.load(std::memory_order_relaxed) == core::WorkerUse::none) return WEFT_ERR_STATE;
   wish.pool = core::first_pool_of(chosen);
   if (wish.pool == nullptr) {
-    wish.worker = &core::open_worker(chosen);
+    wish.worker = &chosen;
     return WEFT_OK;
   }
   const bool is_foreign = wish.pool->access() == core::Access::priv && &chosen != &caller;
@@ -106,7 +106,7 @@ core::Pool* pool_for(const core::Worker& worker, weft_pool* wanted) {
 }
 
 // What the attributes ask for.
-int read_attributes(core::Worker& worker, const weft_unit_attr* attr, bool detached, core::Wish& wish) {
+int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool detached, core::Wish& wish) {
   if (detached) wish.flags |= core::UnitFlag::detached;
   wish.pool = pool_for(worker, attr != nullptr ? attr->pool : nullptr);
   if (attr != nullptr) {
@@ -120,10 +120,7 @@ int read_attributes(core::Worker& worker, const weft_unit_attr* attr, bool detac
     if (attr == nullptr || attr->preemption == WEFT_PREEMPT_DEFAULT)
       wish.flags |= api::preemption_flags(WEFT_PREEMPT_DEFAULT, wish.pool);
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
-  const bool child_first = core::is_child_first(wish.technique);
-  if (child_first || core::binds_at_creation(wish.technique)) wish.needs_fitting = true;
-  if (wish.pool == nullptr && wish.worker == nullptr && worker.scheduler() != nullptr && !child_first) [[unlikely]]
-    wish.worker = &core::open_worker(worker);  // the scheduler here has no pools
+  if (core::is_child_first(wish.technique) || core::binds_at_creation(wish.technique)) wish.needs_fitting = true;
   return WEFT_OK;
 }
 
@@ -223,7 +220,7 @@ inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& att
     worker->usual_binds = binds;
   }
   *unit = handle_of(made);
-  if (pool == nullptr && worker->scheduler() != nullptr) [[unlikely]]
+  if (pool == nullptr && worker->scheduler() != nullptr) [[unlikely]]  // which has none
     return launch_and_succeed(*worker, *made);
   return push(*worker, *made, pool);
 }
@@ -323,6 +320,7 @@ bool create_in_place(core::Worker& worker, const Many& many, core::Pool* pool, S
 bool create_quickly(core::Worker& worker, const Many& many, const core::Wish& wish) {
   if (wish.needs_fitting || wish.worker != nullptr) return false;
   if (wish.pool == nullptr) {
+    if (worker.scheduler() != nullptr) return false;
     if (!create_in_place(worker, many, nullptr, worker.deque)) return false;
     core::notify();
     return true;

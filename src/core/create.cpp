@@ -55,18 +55,16 @@ void launch(Worker& worker, Unit& unit) {
     if (pool->access() != Access::priv) notify_pool(*pool);
     return;
   }
-  if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]] {
-    unit.next = nullptr;
-    return launch_at(open, &unit);
-  }
-  put_newest(worker, unit);
-  notify();
+  launch_all(worker, &unit, &unit, 1);
 }
 
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
   if (Pool* pool = first->pool.load(std::memory_order_relaxed); pool != nullptr) {
     pool->push_many(first, last, count);
     notify_pool(*pool);
+  } else if (worker.scheduler() != nullptr) [[unlikely]] {
+    last->next = nullptr;
+    launch_at(worker, first);
   } else {
     for_each_in_chain(first, last, [&worker](Unit* unit) { put_newest(worker, *unit); });
     notify();
@@ -74,9 +72,10 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
 }
 
 void launch_at(Worker& place, Unit* first) {
-  for_each_in_chain(first, [&place](Unit* unit) { place.inbox.put(unit); });
+  Worker& open = open_worker(place);
+  for_each_in_chain(first, [&open](Unit* unit) { open.inbox.put(unit); });
   os::light_fence();
-  wake(place);
+  wake(open);
   notify();
 }
 

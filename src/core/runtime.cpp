@@ -12,7 +12,6 @@
 #include "core/active.h"
 #include "core/cpus.h"
 #include "core/extras.h"
-#include "core/signal_masks.h"
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
@@ -25,6 +24,7 @@
 #include "core/preempt_timer.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
+#include "core/signal_masks.h"
 #include "core/timer.h"
 #include "core/unit_cache.h"
 #include "core/watchdog.h"
@@ -93,6 +93,7 @@ Worker* register_worker() {
 void leave_slot(Worker& worker) {
   worker.use.store(WorkerUse::none, std::memory_order_relaxed);
   worker.life.store(0, std::memory_order_relaxed);  // one whose KLT could not be started
+  worker.attended.store(nullptr, std::memory_order_relaxed);
   set_rank(worker, 0);
   SpinGuard guard(registry_lock);
   worker.next_unused = unused;
@@ -402,7 +403,6 @@ Worker* start_worker(Scheduler* scheduler) {
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
   replace_scheduler(*worker, scheduler);
-  worker->attended.store(nullptr, std::memory_order_relaxed);
   worker->claims.ends.store(false, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
   if (start_carrying(*worker, WorkerUse::of_program) == 0) {
@@ -467,7 +467,6 @@ Worker* wake_spare() {
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
   worker->claims.spare = true;
-  worker->attended.store(nullptr, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
   worker->active.store(true, std::memory_order_relaxed);
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);

@@ -27,10 +27,12 @@ os::SignalMask mask_without_own(const Worker& worker, os::SignalMask usual) {
 }
 
 os::SignalMask put_in_force(Worker& worker, const os::Identity& identity, os::SignalMask usual) {
-  if (is_on_roots_klt(worker)) worker.roots_mask = usual;
+  os::SignalMask mask = identity.has_mask ? identity.blocked : usual;
+  if (is_on_roots_klt(worker))
+    worker.roots_mask = usual;
+  else
+    mask |= usual;
   worker.mask_changed = identity.has_mask;
-  os::SignalMask mask = usual;
-  if (identity.has_mask) mask = is_on_roots_klt(worker) ? identity.blocked : identity.blocked | usual;
   os::set_signals(mask);
   return mask;
 }

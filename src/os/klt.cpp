@@ -22,6 +22,7 @@
 #include "os/futex.h"
 #include "os/interrupt.h"
 #include "os/restarted_calls.h"
+#include "os/signal_set.h"
 #include "os/text_file.h"
 #include "os/user_ids.h"
 
@@ -128,21 +129,9 @@ std::atomic<SignalMask> of_program{0};
 std::atomic<SignalMask> before_call{0};
 std::atomic<unsigned> calls_that_block{0};  // begun and ended; odd: the main thread is in one
 
-// As the kernel keeps it. SIGKILL and SIGSTOP cannot be blocked, and glibc does not let anybody block its own two.
-SignalMask kernel_mask(const sigset_t& set) {
-  SignalMask mask = 0;
-  memcpy(&mask, &set, sizeof mask);
-  return mask & ~(mask_of(SIGKILL) | mask_of(SIGSTOP) | signals_of_libc);
-}
-
 sigset_t blocked_signals(Signals signals) {
+  if (signals == Signals::of_program) return set_of_mask(of_program.load(std::memory_order_relaxed));
   sigset_t blocked;
-  if (signals == Signals::of_program) {
-    sigemptyset(&blocked);
-    const SignalMask mask = of_program.load(std::memory_order_relaxed);
-    memcpy(&blocked, &mask, sizeof mask);
-    return blocked;
-  }
   sigfillset(&blocked);
   if (signals == Signals::none) return blocked;
   if (takes_commands()) sigdelset(&blocked, SIGURG);
@@ -176,7 +165,7 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
 
 void remember_signals() {
   of_program.store(signals_blocked(), std::memory_order_relaxed);
-  blocked_at_work.store(kernel_mask(blocked_signals(Signals::of_its_work)), std::memory_order_relaxed);
+  blocked_at_work.store(mask_of_set(blocked_signals(Signals::of_its_work)), std::memory_order_relaxed);
 }
 
 namespace {

@@ -144,9 +144,6 @@ static void alternate_stack_is_free_meanwhile(void) {
   CHECK_EQUAL(atomic_load(&handled), (members + 1) * repeats(5), "signals in the midst of handlers of faults");
 }
 
-static char* alternate;
-enum { alternate_size = 65536 };
-
 static void repair_on_alternate_stack(int number, siginfo_t* info, void* context) {
   (void)number;
   (void)context;
@@ -158,12 +155,7 @@ static void repair_on_alternate_stack(int number, siginfo_t* info, void* context
 
 // A handler that asks for the alternate stack has the program's.
 static void handler_on_alternate_stack(void) {
-  alternate = malloc(alternate_size);
-  stack_t stack;
-  memset(&stack, 0, sizeof stack);
-  stack.ss_sp = alternate;
-  stack.ss_size = alternate_size;
-  CHECK(sigaltstack(&stack, NULL) == 0, "sigaltstack: %s", strerror(errno));
+  set_alternate_stack();
   install_all(SIGSEGV, repair_on_alternate_stack, SA_ONSTACK, 0);
   start_weft();
   char* pages = map_closed(2 * page_size);

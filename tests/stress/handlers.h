@@ -24,4 +24,17 @@ __attribute__((unused)) static void start_timer(__itimer_which_t which, long mic
   CHECK(setitimer(which, &timer, NULL) == 0, "setitimer: %s", strerror(errno));
 }
 
+__attribute__((unused)) static char* alternate;
+enum { alternate_size = 65536 };
+
+// The calling thread's stack for handlers with SA_ONSTACK, from now on.
+__attribute__((unused)) static void set_alternate_stack(void) {
+  alternate = malloc(alternate_size);
+  stack_t stack;
+  memset(&stack, 0, sizeof stack);
+  stack.ss_sp = alternate;
+  stack.ss_size = alternate_size;
+  CHECK(sigaltstack(&stack, NULL) == 0, "sigaltstack: %s", strerror(errno));
+}
+
 #endif

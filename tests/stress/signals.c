@@ -229,8 +229,6 @@ static void blocking_call_is_interrupted(void) {
 }
 
 // The alternate signal stack that main has set stays main's.
-static char* alternate;
-enum { alternate_size = 65536 };
 static atomic_int outside_alternate;
 
 static void note_stack(int number) {
@@ -244,12 +242,7 @@ static void note_stack(int number) {
 }
 
 static void alternate_stack_of_main(void) {
-  alternate = malloc(alternate_size);
-  stack_t stack;
-  memset(&stack, 0, sizeof stack);
-  stack.ss_sp = alternate;
-  stack.ss_size = alternate_size;
-  CHECK(sigaltstack(&stack, NULL) == 0, "sigaltstack: %s", strerror(errno));
+  set_alternate_stack();
   install(SIGUSR1, note_stack, SA_ONSTACK | SA_RESTART);
   install(SIGALRM, note_stack, SA_ONSTACK | SA_RESTART);
   for (int i = 0; i < repeats(20); i++) {

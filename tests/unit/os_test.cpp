@@ -6,15 +6,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
-#include <iterator>
 #include <link.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "../refused_call.h"
 #include "arch/thread_pointer.h"
 #include "core/runtime.h"
 #include "core/stack.h"
@@ -502,17 +499,9 @@ TEST(Barrier, FencesAreRealOnceTheKernelRefusesTheHeavyOne) {
   if (!os::membarrier_works) GTEST_SKIP() << "the kernel has none";
   const pid_t child = fork();
   if (child == 0) {
-    sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{std::size(filter), filter};
     os::heavy_fence();
     if (!os::membarrier_works || os::membarrier_has_failed) _exit(1);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-      _exit(0);
+    if (!refuse_call(SYS_membarrier)) _exit(0);
     errno = 1234;
     os::heavy_fence();
     _exit(!os::membarrier_works && os::membarrier_has_failed && errno == 1234 ? 0 : 2);

@@ -16,12 +16,10 @@ Taskgroup* own_group(const Task& task) {
   return group != nullptr && group->of_worksharing && group->outer != nullptr ? group->outer : group;
 }
 
-bool team_cancelled(const Team& team) { return team.cancelled.load(std::memory_order_acquire); }
-
 }  // namespace
 
 bool is_cancelled(const Team& team, const Task& task) {
-  if (team_cancelled(team)) return true;
+  if (is_cancelled(team)) return true;
   for (const Taskgroup* group = task.group; group != nullptr; group = group->outer)
     if (group->cancelled.load(std::memory_order_acquire)) return true;
   return false;
@@ -49,7 +47,7 @@ bool is_to_end(const Member& member, Cancellable region) {
     const Taskgroup* group = own_group(*member.task);
     if (group != nullptr && group->cancelled.load(std::memory_order_acquire)) return true;
   }
-  return team_cancelled(team);
+  return is_cancelled(team);
 }
 
 }  // namespace
@@ -84,7 +82,7 @@ bool cancel(Member& member, Cancellable region) {
 
 bool cancellable_barrier(Member& member) {
   team_barrier(member);
-  return settings.cancellation && team_cancelled(*member.team);
+  return settings.cancellation && is_cancelled(*member.team);
 }
 
 }  // namespace weft::openmp

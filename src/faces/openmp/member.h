@@ -40,21 +40,24 @@ struct PushedClauses {
 };
 
 struct Member {
-  Task* task = nullptr;                                  // the one it executes: &implicit, or an explicit one
-  Team* team = nullptr;                                  // nullptr: outside any region
-  Member* parent = nullptr;                              // of a master and its team: who opened the region
-  unsigned number = 0;                                   // omp_get_thread_num()
-  std::uint32_t reductions = 0;                          // met so far
-  std::uint64_t constructs = 0;                          // worksharing constructs met so far; names the next one's slot
-  std::uint32_t singles = 0;                             // single regions met so far
-  base::Relaxed<std::uint32_t> copies{0};                // the one whose copies it has handed over last (single.cpp);
-  static constexpr std::uint32_t has_left = UINT32_MAX;  // a master: it is at the end of the region
-  TaskSeat* seat = nullptr;                              // once tasks are used in the team
-  std::uint32_t polls = 0;                               // for cancellation, in vain
+  Task* task = nullptr;                    // the one it executes: &implicit, or an explicit one
+  Team* team = nullptr;                    // nullptr: outside any region
+  Member* parent = nullptr;                // of a master and its team: who opened the region
+  unsigned number = 0;                     // omp_get_thread_num()
+  std::uint32_t reductions = 0;            // met so far
+  std::uint64_t constructs = 0;            // worksharing constructs met so far; names the next one's slot
+  std::uint32_t singles = 0;               // single regions met so far
+  base::Relaxed<std::uint32_t> copies{0};  // the one whose copies it has handed over last (single.cpp), or:
+  TaskSeat* seat = nullptr;                // once tasks are used in the team
+  std::uint32_t polls = 0;                 // for cancellation, in vain
   LoopPosition loop;
   Workshare* doacross = nullptr;  // of a loop that the compiler shares out by itself
   PushedClauses pushed;
   Task implicit;
+
+  // Values of `copies`.
+  static constexpr std::uint32_t has_left = UINT32_MAX;              // a master: it is at the end of the region
+  static constexpr std::uint32_t waits_for_copies = UINT32_MAX - 1;  // of another
 };
 
 /// The calling thread, which is new, becomes a root.

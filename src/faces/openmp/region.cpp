@@ -150,21 +150,21 @@ void end_cancelled(Team& team) {
   team.workshares.discard();
   free_left_reductions(team);
   team.arrived.store(0, std::memory_order_relaxed);
-  team.singles.store(0, std::memory_order_relaxed);  // some members may have met more than the master has
-  team.copies_of.store(0, std::memory_order_relaxed);
   team.cancelled.store(false, std::memory_order_relaxed);
 }
 
 // Of the constructs that the team has met nothing is left for the next region that it serves.
 [[gnu::always_inline]] inline void forget_constructs(Team& team, const Member& master) {
-  if (team.cancelled.load(std::memory_order_relaxed)) [[unlikely]]
+  const bool cancelled = team.cancelled.load(std::memory_order_relaxed);
+  if (cancelled) [[unlikely]]
     end_cancelled(team);
   else if (master.constructs != 0)
     team.workshares.reset();
   // That of a combined construct ends with the region, not with a barrier.
   if (team.worksharing_cancelled.load(std::memory_order_relaxed)) [[unlikely]]
     team.worksharing_cancelled.store(false, std::memory_order_relaxed);
-  if (master.singles != 0) {
+  // In a cancelled region others may have met some that the master has not.
+  if (master.singles != 0 || cancelled) {
     team.singles.store(0, std::memory_order_relaxed);
     team.copies_of.store(0, std::memory_order_relaxed);
   }

@@ -37,7 +37,11 @@ inline void members_done_by_master(Team& team, unsigned first, unsigned count) {
 /// One that ran tasks on the seat of a member that is done leaves it.
 void helper_done(Team& team, unsigned number);
 
-/// Whether there is a seat whose member is done, and that nobody occupies.
+/// Whether the seat is one whose member is done, and that nobody occupies. What that member did was before.
+inline bool is_vacant(const Team& team, unsigned number) {
+  return (team.vacant.items()[number / 64].load(std::memory_order_acquire) >> number % 64 & 1U) != 0;
+}
+/// Whether there is such a seat.
 bool any_vacant(const Team& team);
 /// The number of such a seat, now the caller's; 0 (the master's, never vacant) if there is none.
 unsigned take_vacant(Team& team);

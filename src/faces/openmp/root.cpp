@@ -70,10 +70,7 @@ WorkerCache& make_cache(core::Worker& worker) {
   return *cache;
 }
 
-namespace {
-
-Seats* grow(core::Worker& worker, Seats& seats, unsigned size) {
-  if (seats.count >= size) return &seats;
+Seats* grow_seats(core::Worker& worker, Seats& seats, unsigned size) {
   auto grown = static_cast<os::Identity**>(std::realloc(seats.identities, size * sizeof(os::Identity*)));
   if (grown == nullptr) base::panic("no memory for a team of %u", size);
   seats.identities = grown;
@@ -83,14 +80,10 @@ Seats* grow(core::Worker& worker, Seats& seats, unsigned size) {
   return &seats;
 }
 
-}  // namespace
-
-Seats* more_seats(core::Worker& worker, Root& root, unsigned size) { return grow(worker, root.seats, size); }
-
 Seats* seats_within(core::Worker& worker, Team& initial, unsigned size) {
   if (!core::identities_enabled) return nullptr;
   if (initial.own_seats == nullptr) initial.own_seats = make_aligned<Seats>("a team");
-  return grow(worker, *initial.own_seats, size);
+  return seats_of_size(worker, *initial.own_seats, size);
 }
 
 void leave_seats(core::Worker& worker, Team& initial) {

@@ -80,13 +80,17 @@ inline WorkerCache& cache_of(core::Worker& worker) {
 /// Ends the threads that the worker's root has kept for its regions, and their threadprivate variables with them.
 void end_seats(core::Worker& worker);
 
+/// These, with at least as many as a team of `size` needs.
+Seats* grow_seats(core::Worker& worker, Seats& seats, unsigned size);
+inline Seats* seats_of_size(core::Worker& worker, Seats& seats, unsigned size) {
+  return seats.count >= size ? &seats : grow_seats(worker, seats, size);
+}
+
 /// The seats of the worker's root for a team of `size`; nullptr where identities are switched off.
-Seats* more_seats(core::Worker& worker, Root& root, unsigned size);
 inline Seats* seats_for(core::Worker& worker, unsigned size) {
   if (!core::identities_enabled) return nullptr;
   Root* root = cache_of(worker).root;
-  if (root == nullptr) return nullptr;
-  return size <= root->seats.count ? &root->seats : more_seats(worker, *root, size);
+  return root != nullptr ? seats_of_size(worker, root->seats, size) : nullptr;
 }
 /// Those of an initial team.
 Seats* seats_within(core::Worker& worker, Team& initial, unsigned size);

@@ -14,14 +14,11 @@
 
 #include "base/panic.h"
 #include "core/scheduler.h"
+#include "faces/openmp/region_end.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
 namespace {
-
-constexpr std::uint32_t waits_for_copies = UINT32_MAX - 1;  // Member::copies
-
-bool is_cancelled(const Team& team) { return team.cancelled.load(std::memory_order_acquire); }
 
 void note_passed(const Member& member, std::uint32_t singles) {
   member.team->passed.items()[member.number].store(singles, std::memory_order_release);
@@ -29,7 +26,7 @@ void note_passed(const Member& member, std::uint32_t singles) {
 
 bool is_done(const Team& team, unsigned number) {
   if (number == 0) return team.master.copies == Member::has_left;
-  return (team.vacant.items()[number / 64].load(std::memory_order_acquire) >> number % 64 & 1U) != 0;
+  return is_vacant(team, number);
 }
 
 // All others are through with so many, or done. (Acquires: what they have read may be gone afterwards.)
@@ -52,7 +49,7 @@ void prepare_copies(Team& team) {
 }
 
 void settle_copies(Member& member) {
-  if (member.copies == waits_for_copies) return;
+  if (member.copies == Member::waits_for_copies) return;
   if (member.copies != 0) wait_for_others(member, member.copies);
   note_passed(member, member.singles);
 }
@@ -78,7 +75,7 @@ void hand_copies_over(Member& member, void* data) {
 void* wait_for_copies(Member& member) {
   Team& team = *member.team;
   const std::uint32_t before = member.copies;
-  member.copies = waits_for_copies;
+  member.copies = Member::waits_for_copies;
   team_barrier(member);
   if (is_cancelled(team)) [[unlikely]] {
     note_passed(member, member.singles - 1);

@@ -178,6 +178,9 @@ inline bool forked_inside(const Team& team) {
   return team.epoch != core::runtime.epoch.load(std::memory_order_relaxed);
 }
 
+/// Somebody has cancelled the region (cancel.h). Whoever learns of it here learns of all that was done before.
+inline bool is_cancelled(const Team& team) { return team.cancelled.load(std::memory_order_acquire); }
+
 // What the API routines ask.
 inline unsigned team_size(const Member& member) { return member.team->size; }
 inline unsigned level_of(const Member& member) { return member.team->level; }

@@ -136,13 +136,13 @@ void team_barrier(Member& member) {
   }
   if (member.seat != nullptr) run_own_tasks(member);
   const std::uint32_t round = team.round.load(std::memory_order_acquire);  // before the flag: see cancel()
-  if (team.cancelled.load(std::memory_order_acquire)) [[unlikely]]
+  if (is_cancelled(team)) [[unlikely]]
     return settle_copies(member);
   if (arrive(team, member, round)) return;
   BarrierWait wait{team, member, round};
   if (team.tasks.used.load(std::memory_order_relaxed) && soon_over(team, wait)) return;
   wait_for(member, wait);
-  if (team.cancelled.load(std::memory_order_acquire)) [[unlikely]]
+  if (is_cancelled(team)) [[unlikely]]
     settle_copies(member);
 }
 
