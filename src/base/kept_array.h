@@ -44,7 +44,7 @@ class KeptArray {
   }
 
  private:
-  struct alignas(std::atomic<T>) Block {
+  struct alignas(std::atomic<T>) alignas(void*) Block {
     Block* outgrown;
   };
 

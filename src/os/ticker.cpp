@@ -15,7 +15,7 @@
 
 namespace weft::os {
 
-std::atomic<int> Ticker::refusal_{0};
+std::atomic<int> Ticker::refused_with{0};
 
 namespace {
 
@@ -52,7 +52,7 @@ bool Ticker::prepare(pid_t klt, bool again) {
   while (count_ < wanted && (error = create(timers_[count_], klt)) == 0) ++count_;
   if (count_ != 0) return true;
   // EINVAL: no such KLT, any longer.
-  if (error != EINVAL) refusal_.store(error, std::memory_order_relaxed);
+  if (error != EINVAL) refused_with.store(error, std::memory_order_relaxed);
   return false;
 }
 

@@ -30,7 +30,7 @@ class Ticker {
   void forget();
   /// Why the kernel has given somebody no timer, an errno value (a seccomp filter; EAGAIN: RLIMIT_SIGPENDING, which
   /// lets no other signal of this kind be sent either); 0: it has not happened.
-  static int refusal() { return refusal_.load(std::memory_order_relaxed); }
+  static int refusal() { return refused_with.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::uint64_t again_and_again = UINT64_MAX;
@@ -38,7 +38,7 @@ class Ticker {
   void set(std::uint64_t first_ns, std::uint64_t interval_ns) const;
   void remove();
 
-  static std::atomic<int> refusal_;
+  static std::atomic<int> refused_with;
   std::atomic<bool> busy_{false};
   std::atomic<bool> runs_{false};
   std::atomic<std::uint64_t> due_{again_and_again};  // when it was to tick
