@@ -280,7 +280,9 @@ typedef enum weft_order {
   WEFT_DEQUE     /* owner: newest first; others steal the oldest (Chase-Lev). PRIV, SPMC and MPMC only */
 } weft_order;
 
-/* A pool of the user's own. pop returns NULL if there is nothing. All are called by whatever workers use the pool. */
+/* A pool of the user's own. pop returns NULL if there is nothing. All are called by whatever workers use the pool, in the
+ * midst of putting a unit there or of looking for one: they must not wait, nor yield. Where a worker's scheduler calls
+ * them they are no unit, and answered as a stackless one is, as is the code of a scheduler of the user's own. */
 typedef struct weft_pool_functions {
   void (*push)(void* data, weft_unit* unit);
   weft_unit* (*pop)(void* data);

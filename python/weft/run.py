@@ -123,7 +123,20 @@ def loader_folder() -> Path:
     return link
 
 
-def environment_for(options: Options) -> dict[str, str]:
+# A sanitizer ends the program whose list of libraries it is not the first of.
+SANITIZER = re.compile(r"(lib(clang_rt\.)?(asan|hwasan|lsan|tsan)[^/]*\.so[^/]*)$")
+
+
+def preloads(weft: str, image: Image, old: str) -> str:
+    """weft before all others, but for the sanitizers that there are already, and the one that the program is linked to."""
+    kept = [part for part in re.split(r"[\s:]+", old) if part not in ("", weft)]
+    linked = image.elf.needed if image.elf is not None else []
+    sanitizers = [name for name in (*kept, *linked) if SANITIZER.search(name)]
+    first = list(dict.fromkeys(sanitizers))
+    return ":".join([*first, weft, *(part for part in kept if part not in first)])
+
+
+def environment_for(options: Options, image: Image) -> dict[str, str]:
     """The caller's environment with weft put before the stock runtime.
 
     Both variables are needed: LD_LIBRARY_PATH answers whoever asks for libgomp.so.1, libomp.so.5 or libiomp5.so, which
@@ -135,7 +148,7 @@ def environment_for(options: Options) -> dict[str, str]:
         del environment["LC_CTYPE"]  # Python sets it for itself in the C locale
     folder = loader_folder()
     environment["LD_LIBRARY_PATH"] = prepend(str(folder), environment.get("LD_LIBRARY_PATH"), ":")
-    environment["LD_PRELOAD"] = prepend(str(folder / DROPIN.name), environment.get("LD_PRELOAD"), ":")
+    environment["LD_PRELOAD"] = preloads(str(folder / DROPIN.name), image, environment.get("LD_PRELOAD", ""))
     if options.report:
         environment["WEFT_REPORT"] = "1"
     if options.workers is not None:
@@ -192,8 +205,8 @@ def start(options: Options) -> NoReturn:
     path = find_program(options.program[0])
     if not DROPIN.exists():
         raise ProgramError(f"{DROPIN} is not there; run `make build`", WEFT_ERROR)
-    environment = environment_for(options)
     image = find_image(path)
+    environment = environment_for(options, image)
     if image.unreadable:
         say(f"cannot tell whether weft reaches {image.path}: {image.problem}")
     reasons, foreign = unreached(image)

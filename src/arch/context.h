@@ -33,9 +33,8 @@ int weft_context_leave(void** save, void* to, std::intptr_t value);
 using weft_fp_control = std::uint64_t;
 weft_fp_control weft_context_fp_control();
 
-/// After a call, which keeps mxcsr as any does: makes both what they were, if the x87 one shows that the rounding was
-/// changed.
-void weft_context_keep_fp_control(weft_fp_control words);
+/// Makes both what `words` says.
+void weft_context_load_fp_control(weft_fp_control words);
 
 /// weft_context_switch() for a caller that knows the control words.
 std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, weft_fp_control known);
@@ -125,9 +124,10 @@ struct WeftSuccessor {
 inline constexpr std::uintptr_t weft_to_unit = 16;
 
 /// Provided by the core, on the unit's own stack: it is done. `returned`: and what was called there when it began has
-/// just returned; it has not been started by a scheduler.
+/// just returned; it has not been started by a scheduler. `diverted`: that has returned by way of divert_return().
 WeftSuccessor weft_unit_ends();
 WeftSuccessor weft_unit_returned();
+WeftSuccessor weft_diverted_unit_returned();
 }
 
 namespace weft::arch {

@@ -138,9 +138,12 @@ IoResult wait_until_ready(int file, short events, std::uint64_t deadline) {
 
 // What the kernel says to the request, without EINTR; EAGAIN only after the file has become ready since.
 IoResult ask(IoRequest& request, short events) {
-  if (request.deadline == at_once) {
+  const bool may_wait = request.deadline != at_once;
+  if (!may_wait) {
     if (!is_ready(request.file, events)) return too_late;
-    request.deadline = never;
+    // Another may take what there is before this comes to it.
+    constexpr std::uint64_t soon_ns = 10ULL * 1000 * 1000;
+    request.deadline = os::now_ns() + soon_ns;
   }
   do {
     request.result = 0;
@@ -149,6 +152,7 @@ IoResult ask(IoRequest& request, short events) {
     if (!serve(request)) return not_served;
   } while (!request.timed_out && request.result == -EINTR);
   if (request.timed_out) return too_late;
+  if (request.result == -EAGAIN && !may_wait) return too_late;
   if (request.result == -EAGAIN)
     if (const IoResult ready = wait_until_ready(request.file, events, request.deadline); ready.error != 0) return ready;
   return request.result < 0 ? failed_with(request.result) : done(request.result);

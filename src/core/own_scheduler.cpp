@@ -86,16 +86,25 @@ Unit* Scheduler::steal(Worker& worker) {
   return nullptr;
 }
 
+// visit(Pool&): those of which Pool::server tells.
+template <class Visit>
+void Scheduler::for_each_served(Visit visit) {
+  for (std::size_t index = 0; index < count_; ++index)
+    if (index == 0 || pools()[index]->access() == Access::priv) visit(*pools()[index]);
+}
+
 void Scheduler::begin_on(const Worker& worker) {
   users.fetch_add(1, std::memory_order_relaxed);
   // Not earlier: a pool may become another kind until a worker serves it (Pool::set_preemption).
   if (private_pool_ != nullptr) private_fifo_ = private_pool_->fifo_ring();
-  if (count_ > 0) pools()[0]->server.store(&worker, std::memory_order_relaxed);
+  for_each_served([&worker](Pool& pool) { pool.server.store(&worker, std::memory_order_relaxed); });
 }
 
 void Scheduler::end_on(const Worker& worker) {
-  const Worker* server = &worker;
-  if (count_ > 0) pools()[0]->server.compare_exchange_strong(server, nullptr, std::memory_order_relaxed);
+  for_each_served([&worker](Pool& pool) {
+    const Worker* server = &worker;
+    pool.server.compare_exchange_strong(server, nullptr, std::memory_order_relaxed);
+  });
   users.fetch_sub(1, std::memory_order_release);  // may be freed from now on
 }
 

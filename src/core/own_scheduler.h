@@ -78,6 +78,8 @@ class Scheduler {
  private:
   Scheduler(SchedulerKind kind, std::size_t count, Pool* const* pools, Run function, void* data, bool stateless);
   Unit* choose(Worker& worker);
+  template <class Visit>
+  void for_each_served(Visit visit);
   Pool** pools() const { return reinterpret_cast<Pool**>(const_cast<Scheduler*>(this) + 1); }
   Unit* first_of(std::size_t start);
   Unit* choose_packed(const Worker& worker);

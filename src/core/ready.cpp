@@ -19,9 +19,16 @@
 namespace weft::core {
 namespace {
 
+// Whether the worker is the one that serves a pool that one worker has to itself. A unit may have come from such a pool,
+// or be told to migrate there, and run elsewhere; and who serves it is not known where that is a scheduler in a pool.
+bool serves(const Worker& worker, const Unit& unit, const Pool& pool) {
+  const Worker* server = pool.server.load(std::memory_order_relaxed);
+  return server != nullptr ? server == &worker : unit.place == worker.index;
+}
+
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
 void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
-  const bool is_here = worker != nullptr && unit.place == worker->index;
+  const bool is_here = worker != nullptr && serves(*worker, unit, pool);
   if (is_here && pool.is_private_list()) {
     pool.push(&unit);  // of this worker's scheduler: nobody else is to be told
     return;
@@ -51,20 +58,27 @@ inline bool put_into_its_pool(const Worker& worker, Unit& unit) {
 // The same where that is a list of this worker's own, and a matter of a few instructions. False: nothing has happened.
 inline bool put_into_own_list(const Worker& worker, Unit& unit) {
   Pool* pool = unit.pool.load(std::memory_order_acquire);
-  return pool != nullptr && unit.place == worker.index && pool->push_quickly(&unit);
+  return pool != nullptr && pool->server.load(std::memory_order_relaxed) == &worker && pool->push_quickly(&unit);
 }
 
 }  // namespace
 
+// A root may be away for long; what is left at a scheduler of weft's has its turn there (next_ready). One of the
+// program's own looks neither into the deque nor into the inbox of its worker.
 Worker& open_worker(Worker& worker) {
   const auto is_open = [](const Worker& candidate) {
     return candidate.own_scheduler.load(std::memory_order_acquire) == nullptr;
   };
-  if (is_open(worker) || !has_custom_scheduler(worker)) [[likely]]
+  if (is_open(worker)) [[likely]]
     return worker;
-  Worker* other = find_worker([is_open](const Worker& candidate) {
-    return is_open(candidate) && candidate.use.load(std::memory_order_relaxed) != WorkerUse::none;
-  });
+  const auto find_open = [is_open](auto suits) {
+    return find_worker([is_open, suits](const Worker& candidate) {
+      return is_open(candidate) && suits(candidate.use.load(std::memory_order_relaxed));
+    });
+  };
+  Worker* other = find_open([](WorkerUse use) { return use == WorkerUse::of_weft; });
+  if (other == nullptr && has_custom_scheduler(worker))
+    other = find_open([](WorkerUse use) { return use != WorkerUse::none; });
   return other != nullptr ? *other : worker;
 }
 
@@ -261,7 +275,10 @@ void resume_all(Unit* chain) {
     unsigned index = 0;
     while (index < used && batches[index].home != home) ++index;
     if (index == most_batches) {
-      open_worker(*home).inbox.put(unit);
+      Worker& open = open_worker(*home);
+      open.inbox.put(unit);
+      os::light_fence();
+      wake(open);
     } else if (index == used) {
       batches[used++] = {home, &open_worker(*home), unit, unit};
     } else {
@@ -313,7 +330,9 @@ void resume_to(Unit& next) {
     yield();
     return;
   }
-  if (!is_root(unit) && may_pass_to(worker, unit, next)) {
+  const Pool* pool = next.pool.load(std::memory_order_acquire);
+  const bool is_for_others = pool != nullptr && pool->access() == Access::priv && !serves(worker, next, *pool);
+  if (!is_root(unit) && !is_for_others && may_pass_to(worker, unit, next)) {
     leave_unit_for(worker, unit, Event::yielded, next);
   } else {
     put_ready(worker, next);

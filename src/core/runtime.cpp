@@ -329,6 +329,7 @@ void start_once() {
   const NotCancelled meanwhile;
   if (runtime.hooks.starts != nullptr) runtime.hooks.starts();
   os::register_membarrier();
+  runtime.fp_control = weft_context_fp_control();
   remember_cpus();
   runtime.workers = configured_workers();
   runtime.active.store(runtime.workers, std::memory_order_relaxed);
@@ -443,6 +444,10 @@ void end_klt(Worker& worker, void (*release)(Worker&)) {
 void join_worker(Worker& worker) {
   ask_to_end_and_wait(worker);
   replace_scheduler(worker, nullptr);
+  // What lies there could not be seen before (find.cpp), and who was woken for it has gone to sleep again. Partner: whoever
+  // puts something there, and has seen no sleepers.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!worker.inbox.looks_empty() || !worker.deque.looks_empty()) notify();
   leave_slot(worker);
 }
 

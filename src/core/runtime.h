@@ -45,6 +45,7 @@ struct Runtime {
   std::atomic<bool> hands_open{false};  // some worker's are (core/hand.h); the watchdog says so
   std::atomic<unsigned> active{1};      // of them, that run units: all, unless some are switched off (core/active.h)
   unsigned default_stack_class = 0;
+  weft_fp_control fp_control = 0;  // of the thread that started the runtime: with these units begin
 
   // Idle accounting; the protocol is at the head of idle.cpp.
   alignas(base::cache_line) std::atomic<std::int32_t> sleepers{0};   // parked, or not started yet

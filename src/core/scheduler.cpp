@@ -123,8 +123,12 @@ Unit* next_ready(Worker& worker) {
     worker.handed_on = nullptr;
     return unit;
   }
-  if (worker.scheduler() != nullptr)
+  if (worker.scheduler() != nullptr) {
+    // Its pools may never be empty, and what has become ready here without a pool must not wait for that for ever.
+    if (is_turn_of_others(worker)) [[unlikely]]
+      if (Unit* unit = next_local(worker); unit != nullptr) return unit;
     if (Unit* unit = worker.scheduler()->next(worker); unit != nullptr) return unit;
+  }
   return next_local(worker);
 }
 
@@ -170,9 +174,9 @@ void run_custom_scheduler(Worker& worker) {
 // Units that yield in turn here must not keep the worker from what others offer, or have left behind (rest()). But the
 // one that a unit has yielded to comes next.
 bool is_time_to_look_around(Worker& worker) {
-  const bool is_time = worker.direct_switches == 0;
-  count_direct_switch(worker);
-  return is_time && worker.handed_on == nullptr;
+  const bool was_time = worker.direct_switches == 0;
+  const bool is_time = count_direct_switch(worker);
+  return (was_time || is_time) && worker.handed_on == nullptr;
 }
 
 // A unit that yields waits for something: before it comes again, or now and then at least, what others offer. One whose
@@ -548,7 +552,8 @@ void yield() {
     SchedulerFrame frame(worker);
     worker.current = nullptr;
     unit.state.store(UnitState::ready, std::memory_order_relaxed);  // waits for the KLT that it has lent
-    found.unit = next_ready(worker);
+    if (is_time_to_look_around(worker)) found = search_elsewhere(worker);
+    if (!found) found.unit = next_ready(worker);
     if (!found) found = search_elsewhere(worker);
     if (found) run_found(worker, found);
     put_back_what_was_handed_on(worker);

@@ -45,8 +45,8 @@ struct Previous {
 
 OverflowReporter reporter = nullptr;
 ExecutionAllower allower = nullptr;
-Previous previous_segv;
-Previous previous_bus;
+constinit Previous previous_segv{};
+constinit Previous previous_bus{};
 
 bool has_handler(const struct sigaction& action) {
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
@@ -113,8 +113,15 @@ void call_handler(const struct sigaction& action, int signal, siginfo_t& info, u
     action.sa_handler(signal);
 }
 
+Previous& previous_of(int signal) { return signal == SIGBUS ? previous_bus : previous_segv; }
+
+bool has_handler_with_own_stack(int signal) {
+  const struct sigaction& action = previous_of(signal).action;
+  return has_handler(action) && (action.sa_flags & SA_ONSTACK) != 0;
+}
+
 void pass_on(int signal, siginfo_t& info, ucontext_t& interrupted) {
-  Previous& previous = signal == SIGBUS ? previous_bus : previous_segv;
+  Previous& previous = previous_of(signal);
   const struct sigaction& action = previous.action;
   const bool only_once = (action.sa_flags & SA_RESETHAND) != 0;
   if (has_handler(action) && !(only_once && previous.called.exchange(true, std::memory_order_relaxed)))
@@ -131,6 +138,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   auto& interrupted = *static_cast<ucontext_t*>(context);
   const int kept = errno;
   if (info->si_code > 0 && reporter(info->si_addr)) {
+    if (has_handler_with_own_stack(signal) && came_to_alternate_stack(interrupted)) pass_on(signal, *info, interrupted);
     take_default_action(signal, *info);
     return;
   }

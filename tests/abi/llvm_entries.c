@@ -225,6 +225,32 @@ static void loops(void) {
   }
 }
 
+/* As the compilers' code goes from chunk to chunk; a round of them may be more than the type holds. */
+static void large_chunks(void) {
+  static const int32_t chunks[] = {1, 7, 99, 100, 1 << 28, 1 << 29, 1 << 30, INT32_MAX};
+  for (int i = 0; i < 8; ++i)
+    for (int step = -3; step <= 3; ++step) {
+      int counts[100] = {0}, lasts = 0;
+      if (step == 0) continue;
+#pragma omp parallel num_threads(4)
+      {
+        const int32_t self = __kmpc_global_thread_num(&here);
+        const int32_t end = 99 * step;
+        int32_t last = 0, lower = 0, upper = end, stride = 1;
+        __kmpc_for_static_init_4(&here, self, 33, &last, &lower, &upper, &stride, step, chunks[i]);
+        for (int turn = 0; turn < 100 && (step > 0 ? lower <= end : lower >= end); ++turn) {
+          if (step > 0 ? upper > end : upper < end) upper = end;
+          for (int32_t at = lower; step > 0 ? at <= upper : at >= upper; at += step) check_add(&counts[at / step], 1);
+          lower = (int32_t)((uint32_t)lower + (uint32_t)stride);
+          upper = (int32_t)((uint32_t)upper + (uint32_t)stride);
+        }
+        if (last) check_add(&lasts, 1);
+      }
+      CHECK_EQ(lasts, 1);
+      for (int at = 0; at < 100; ++at) CHECK_EQ(counts[at], 1);
+    }
+}
+
 /* ------------------------------------------------------------------ locks, tasks */
 
 static void locks(void) {
@@ -252,6 +278,37 @@ static void locks(void) {
   __kmpc_unset_lock(&here, 0, &lock);
   __kmpc_destroy_lock(&here, 0, &lock);
   __kmpc_destroy_nest_lock(&here, 0, &nest);
+}
+
+typedef struct {
+  void *shared, *routine;
+  int32_t part;
+  void *destroy, *priority;
+} llvm_task;
+typedef struct {
+  size_t address, size;
+  uint8_t flags;
+} llvm_dependence;
+llvm_task* __kmpc_omp_task_alloc(place*, int32_t, int32_t, size_t, size_t, void*);
+int32_t __kmpc_omp_task_with_deps(place*, int32_t, llvm_task*, int32_t, llvm_dependence*, int32_t, llvm_dependence*);
+
+/* How compilers say taskwait depend(...) nowait that do not know the entry point for it. */
+static void task_without_function(void) {
+  int first = 0, second = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+    const int32_t self = __kmpc_global_thread_num(&here);
+#pragma omp task depend(out : first) shared(first)
+    first = 1;
+    llvm_dependence on[2] = {{(size_t)&first, sizeof first, 1}, {(size_t)&second, sizeof second, 3}};
+    __kmpc_omp_task_with_deps(&here, self, __kmpc_omp_task_alloc(&here, self, 1, sizeof(llvm_task), 0, NULL), 2, on, 0,
+                              NULL);
+#pragma omp task depend(in : second) shared(first, second)
+    second = first + 1;
+#pragma omp taskwait
+    CHECK_EQ(second, 2);
+  }
 }
 
 static void task_ids(void) {
@@ -469,8 +526,10 @@ static void body(void) {
   if (!check_sanitized()) numbers();
   constructs();
   loops();
+  large_chunks();
   locks();
   task_ids();
+  task_without_function();
   if (!check_sanitized()) threadprivates();
   atomics();
 }

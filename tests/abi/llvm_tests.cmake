@@ -1,7 +1,7 @@
 # The list of ABI tests that are compiled by clang: most programs are those that gcc compiles too (tests.cmake).
 set(abi_clang_both
   allocator atomic barrier barrier_tasks cancel cancel_alone cancel_combined cancel_off critical depend_exclusive depend_many detach
-  detach_at_end detach_discarded doacross dynamic flush lock lock_old loop_collapse
+  detach_at_end detach_discarded doacross dynamic flush fp_modes lock lock_old loop_collapse
   loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
   parallel_nested parallel_changing parallel_wide proc_bind reduction reduction_parts routines_team routines_time sections single task_basic task_depend
   task_at_once task_final task_many task_order task_outlives_creator task_priority task_recursion task_reduction task_regions

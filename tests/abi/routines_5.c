@@ -72,6 +72,9 @@ static void teams_settings(void) {
   omp_set_num_teams(4);
   CHECK_EQ(omp_get_max_teams(), 4);
   omp_set_teams_thread_limit(3);
+  omp_set_num_teams(-2); /* no number of teams: nothing happens */
+  omp_set_teams_thread_limit(-4);
+  CHECK_EQ(omp_get_max_teams(), 4);
   CHECK_EQ(omp_get_teams_thread_limit(), 3);
 }
 

@@ -43,6 +43,34 @@ TEST_P(TechniqueTest, HasValuesOfItsOwn) {
   EXPECT_EQ(weft_key_delete(key), WEFT_OK);
 }
 
+// A joiner calls what it waits for, and a worker many in a row; those that wait meanwhile come to their end elsewhere.
+TEST_P(TechniqueTest, HasItsValuesDestroyedWhoeverCalledIt) {
+  weft_key key{};
+  ASSERT_EQ(weft_key_create(destroy, &key), WEFT_OK);
+  destroyed = 0;
+  int one = 1;
+  Jobs creators;
+  creators.start(WEFT_FULL, [&] {
+    const auto body = [&](bool pauses) {
+      EXPECT_EQ(value_of(key), nullptr) << "that of another";
+      if (pauses) pause_if_possible(GetParam());
+      EXPECT_EQ(weft_key_set(key, &one), WEFT_OK);
+    };
+    for (int i = 0; i < 10; ++i) {
+      Jobs jobs;
+      jobs.start(GetParam(), [&] { body(true); });
+      jobs.join();
+      EXPECT_EQ(destroyed, i + 1) << "by its joiner";
+    }
+    Jobs row;
+    for (int i = 0; i < 100; ++i) row.start(GetParam(), [&, i] { body(i % 4 == 3); });
+    row.join();
+  });
+  creators.join();
+  EXPECT_EQ(destroyed, 110);
+  EXPECT_EQ(weft_key_delete(key), WEFT_OK);
+}
+
 TEST_P(TechniqueTest, StartsItsNextLifeWithoutValues) {
   weft_key key{};
   ASSERT_EQ(weft_key_create(destroy, &key), WEFT_OK);

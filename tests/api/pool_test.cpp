@@ -212,6 +212,121 @@ TEST_F(PoolTest, ManyPushAndPop) {
   }
 }
 
+// ---------------------------------------------------------------- pools that a worker has to itself
+
+// Two that yield all the time must not keep a third from going on that somebody else has made ready.
+TEST_F(PoolTest, WhatComesBackIntoAPrivatePoolHasItsTurn) {
+  for (const weft_order order : {WEFT_FIFO, WEFT_LIFO, WEFT_PRIORITY, WEFT_DEQUE})
+    for (const weft_technique technique : {WEFT_AUTO, WEFT_FULL, WEFT_ROC_L}) {
+      weft_pool* pool = make_pool(order, WEFT_PRIV);
+      const OwnScheduler own(WEFT_BASIC_WAIT, {pool});
+      std::atomic<bool> sleeps{false}, slept{false};
+      Jobs jobs;
+      for (int i = 0; i < 2; ++i)
+        jobs.start(with(technique, pool), [&] {
+          while (!slept) weft_yield();
+        });
+      jobs.start(with(technique, pool), [&] {
+        sleeps = true;
+        EXPECT_EQ(weft_sleep(1'000'000), WEFT_OK);
+        slept = true;
+      });
+      jobs.join();
+    }
+}
+
+// Runs `units` and waits for them, on a thread with a pool of its own. `begin`: whether all have one.
+class Served {
+ public:
+  explicit Served(std::atomic<int>& ready) : ready_(ready), thread_([this] { serve(); }) {}
+  Served(const Served&) = delete;
+  Served& operator=(const Served&) = delete;
+  ~Served() { thread_.join(); }
+  weft_pool* pool() const { return pool_.load(); }
+  weft_worker* worker() const { return worker_.load(); }
+  std::function<void()> body;  // of its units; before go()
+  void go() { goes_ = true; }
+
+  static constexpr int units = 8;
+
+ private:
+  void serve() {
+    weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
+    {
+      const OwnScheduler own(WEFT_BASIC_WAIT, {pool});
+      worker_ = weft_worker_self();
+      pool_ = pool;
+      ++ready_;
+      while (!goes_) std::this_thread::yield();
+      Jobs jobs;
+      for (int i = 0; i < units; ++i) jobs.start(with(WEFT_FULL, pool), body);
+      jobs.join();
+      --ready_;
+      while (ready_ != 0) weft_sleep(100'000);  // others may still come here
+    }
+  }
+
+  std::atomic<int>& ready_;
+  std::atomic<weft_pool*> pool_{nullptr};
+  std::atomic<weft_worker*> worker_{nullptr};
+  std::atomic<bool> goes_{false};
+  std::thread thread_;
+};
+
+TEST_F(PoolTest, UnitsMoveBetweenPrivatePoolsOfTwoWorkers) {
+  std::atomic<int> ready{0};
+  Served one(ready), other(ready);
+  while (ready != 2) weft_sleep(100'000);
+  one.body = other.body = [&] {
+    for (int turn = 0; turn < 50; ++turn) {
+      const Served& to = turn % 2 == 0 ? other : one;
+      EXPECT_EQ(weft_unit_migrate(weft_unit_self(), to.pool()), WEFT_OK);
+      weft_yield();
+      EXPECT_EQ(weft_worker_self(), to.worker());
+    }
+  };
+  one.go();
+  other.go();
+}
+
+TEST_F(PoolTest, AUnitOfAPrivatePoolIsResumedToWhereItsPoolIs) {
+  std::atomic<int> ready{0};
+  Served one(ready), other(ready);
+  while (ready != 2) weft_sleep(100'000);
+  weft_mutex mutex = WEFT_MUTEX_INIT;
+  std::vector<weft_unit*> waiting;
+  constexpr int turns = 30;
+  std::atomic<int> left{Served::units};
+  one.body = [&] {
+    for (int turn = 0; turn < turns; ++turn) {
+      EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+      waiting.push_back(weft_unit_self());
+      EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+      EXPECT_EQ(weft_suspend(), WEFT_OK);
+      EXPECT_EQ(weft_worker_self(), one.worker());
+    }
+    --left;
+  };
+  other.body = [&] {
+    while (left != 0) {
+      weft_unit* next = nullptr;
+      EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+      if (!waiting.empty()) {
+        next = waiting.back();
+        waiting.pop_back();
+      }
+      EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+      if (next != nullptr)
+        EXPECT_EQ(weft_resume_to(next), WEFT_OK);
+      else
+        weft_yield();
+      EXPECT_EQ(weft_worker_self(), other.worker());
+    }
+  };
+  one.go();
+  other.go();
+}
+
 // ---------------------------------------------------------------- custom pools
 
 struct Custom {

@@ -1,6 +1,7 @@
 // Schedulers of all kinds, the user's own, and schedulers in pools.
 #include "support.h"
 
+#include <deque>
 #include <thread>
 #include <tuple>
 
@@ -517,6 +518,91 @@ TEST_P(WaitingTest, ComesBackIntoAPoolOfOneProducer) {
   }
 }
 
+// What a thread that has ended has left behind is found by the only worker there is, although that is never without
+// units of its own.
+TEST_F(SchedulerTest, ALoneWorkerFindsWhatAThreadHasLeft) {
+  std::atomic<bool> begun{false}, ran{false};
+  const auto leave_one = [&] {
+    begun = ran = false;
+    return std::thread([&] {
+      while (!begun) std::this_thread::yield();
+      EXPECT_EQ(weft_unit_create([](void* told) { *static_cast<std::atomic<bool>*>(told) = true; }, &ran, nullptr, nullptr),
+                WEFT_OK);
+    });
+  };
+  const auto yields_until_it_ran = [&] {
+    begun = true;
+    while (!ran) weft_yield();
+  };
+  for (int before = 0; before < 4; ++before) {
+    Jobs others;
+    for (int i = 0; i < before; ++i) others.start(WEFT_AUTO, [] { weft_yield(); });
+    others.join();
+    std::thread thread = leave_one();
+    Jobs jobs;
+    jobs.start(WEFT_AUTO, yields_until_it_ran);
+    jobs.join();
+    thread.join();
+  }
+  for (int units = 0; units < 3; ++units) {
+    std::thread thread = leave_one();
+    Jobs jobs;
+    for (int i = 0; i < units; ++i) jobs.start(WEFT_AUTO, yields_until_it_ran);
+    yields_until_it_ran();
+    jobs.join();
+    thread.join();
+  }
+}
+
+// A poller, in the pool of a worker whose scheduler thereby never finds it empty, lets a unit go on that has none.
+TEST_F(SchedulerTest, WhatBecomesReadyThereWithoutAPoolIsNotKeptWaiting) {
+  for (const weft_scheduler_kind kind : kinds) {
+    weft_pool* pool = make_pool();
+    OwnWorker worker(kind, {pool});
+    weft_semaphore semaphore;
+    ASSERT_EQ(weft_semaphore_init(&semaphore, 0), WEFT_OK);
+    std::atomic<bool> waits{false}, told{false};
+    Jobs jobs;
+    jobs.start(WEFT_FULL, [&] {
+      waits = true;
+      EXPECT_EQ(weft_semaphore_acquire(&semaphore), WEFT_OK);
+      told = true;
+    });
+    jobs.start(with(WEFT_FULL, pool), [&] {
+      while (!waits) weft_yield();
+      weft_sleep(1'000'000);  // until it does
+      EXPECT_EQ(weft_semaphore_release(&semaphore, 1), WEFT_OK);
+      while (!told) weft_yield();
+    });
+    jobs.join();
+    EXPECT_EQ(weft_semaphore_destroy(&semaphore), WEFT_OK);
+  }
+}
+
+// Each was on a worker of its own, with a scheduler that sleeps, and has left the pool of that for none.
+TEST_F(SchedulerTest, ThoseOfManyWorkersGoOnTogether) {
+  constexpr int many = 20;
+  std::deque<OwnWorker> workers;
+  weft_flag flag = WEFT_FLAG_INIT;
+  std::atomic<int> waiting{0};
+  Jobs jobs;
+  for (int i = 0; i < many; ++i) {
+    weft_pool* pool = make_pool();
+    workers.emplace_back(WEFT_BASIC_WAIT, std::vector<weft_pool*>{pool});
+    jobs.start(with(WEFT_FULL, pool), [&] {
+      EXPECT_EQ(weft_unit_migrate(weft_unit_self(), nullptr), WEFT_OK);
+      ++waiting;
+      EXPECT_EQ(weft_flag_wait(&flag), WEFT_OK);
+    });
+  }
+  while (waiting != many) weft_sleep(1'000'000);
+  weft_sleep(10'000'000);  // until all of them sleep
+  EXPECT_EQ(weft_flag_set(&flag), WEFT_OK);
+  jobs.join();
+  workers.clear();
+  EXPECT_EQ(weft_flag_destroy(&flag), WEFT_OK);
+}
+
 // A scheduler's own code is no unit: it used to crash in whatever asks for the calling unit.
 struct AsksAround {
   weft_unit* waits = nullptr;
@@ -527,7 +613,7 @@ struct AsksAround {
   std::atomic<int> ran{0};
   std::atomic<bool> asked{false};
 
-  void ask(weft_scheduler* scheduler) {
+  void ask(weft_pool* pool) {
     EXPECT_EQ(weft_unit_self(), nullptr);
     EXPECT_EQ(weft_yield(), WEFT_ERR_STACKLESS);
     EXPECT_EQ(weft_suspend(), WEFT_ERR_STACKLESS);
@@ -548,8 +634,6 @@ struct AsksAround {
     EXPECT_EQ(weft_finalize(), WEFT_ERR_STATE);
     weft_cancel_point();
     for (const weft_technique technique : all_techniques) {
-      weft_pool* pool = nullptr;
-      EXPECT_EQ(weft_scheduler_pool(scheduler, 0, &pool), WEFT_OK);
       const weft_unit_attr attr = with(technique, pool);
       EXPECT_EQ(weft_unit_create([](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &ran, &attr, nullptr),
                 WEFT_OK);
@@ -565,7 +649,9 @@ TEST_F(SchedulerTest, ItsOwnCodeCannotWait) {
   ASSERT_EQ(weft_mutex_lock(&around.held), WEFT_OK);
   const auto run = [](weft_scheduler* scheduler, void* data) {
     auto& asks = *static_cast<AsksAround*>(data);
-    if (!asks.asked) asks.ask(scheduler);
+    weft_pool* pool = nullptr;
+    EXPECT_EQ(weft_scheduler_pool(scheduler, 0, &pool), WEFT_OK);
+    if (!asks.asked) asks.ask(pool);
     run_pools(scheduler, nullptr);
   };
   Jobs jobs;
@@ -592,6 +678,43 @@ TEST_F(SchedulerTest, ItsOwnCodeCannotWait) {
 
 // What lay at a worker was lost to everybody while it had a scheduler of the user's own, which looks only into its
 // pools.
+// A pool of the user's own, which asks when it is looked into for the first time.
+struct AskingPool {
+  AsksAround around;
+  std::deque<weft_unit*> units;
+  weft_pool* self = nullptr;
+
+  static void push(void* data, weft_unit* unit) { static_cast<AskingPool*>(data)->units.push_back(unit); }
+  static weft_unit* pop(void* data) {
+    auto& pool = *static_cast<AskingPool*>(data);
+    if (!pool.around.asked) pool.around.ask(pool.self);
+    if (pool.units.empty()) return nullptr;
+    weft_unit* unit = pool.units.front();
+    pool.units.pop_front();
+    return unit;
+  }
+  static std::size_t size(void* data) { return static_cast<AskingPool*>(data)->units.size(); }
+};
+
+TEST_F(SchedulerTest, PoolsOfTheUsersOwnCannotWait) {
+  AskingPool pool;
+  AsksAround& around = pool.around;
+  const weft_pool_functions functions = {AskingPool::push, AskingPool::pop, AskingPool::size, nullptr};
+  ASSERT_EQ(weft_pool_create_custom(&functions, &pool, &pool.self), WEFT_OK);
+  ASSERT_EQ(weft_key_create(nullptr, &around.key), WEFT_OK);
+  ASSERT_EQ(weft_mutex_lock(&around.held), WEFT_OK);
+  Jobs jobs;
+  around.waits = jobs.start(WEFT_ROC_L, [] { EXPECT_EQ(weft_suspend(), WEFT_OK); });
+  ASSERT_TRUE(eventually([&] { return weft_unit_state(around.waits) == WEFT_SUSPENDED; }));
+  {
+    OwnWorker worker(WEFT_BASIC, {pool.self});
+    jobs.join();
+    ASSERT_TRUE(eventually([&] { return around.ran == 13; }));
+  }
+  EXPECT_EQ(weft_mutex_unlock(&around.held), WEFT_OK);
+  EXPECT_EQ(weft_key_delete(around.key), WEFT_OK);
+}
+
 TEST_F(SchedulerTest, OneOfTheUsersOwnRunsWhatLiesAtItsWorker) {
   for (const bool with_pool : {true, false}) {
     Jobs jobs;

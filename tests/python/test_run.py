@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import as_owner_nobody, make_script
+from conftest import PROGRAM, as_owner_nobody, make_script
 
 
 def run(weft: Path, *words: str | Path, **settings: object) -> subprocess.CompletedProcess[str]:
@@ -128,6 +128,21 @@ def test_preloads_are_kept_and_weft_is_not_doubled(weft: Path) -> None:
     environment = dict(os.environ, LD_PRELOAD=other)
     result = run(weft, weft, "run", "sh", "-c", "echo $LD_PRELOAD", env=environment)
     assert result.stdout.strip() == f"{weft.parent}/build/dropin/libgomp.so.1:{other}"
+
+
+def test_sanitizer_that_the_program_is_linked_to_comes_first(weft: Path, compile_c) -> None:
+    program = compile_c(PROGRAM, "sanitized", "-fopenmp", "-fsanitize=address")
+    result = run(weft, program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "on weft\n0 arguments\n", "")
+
+
+def test_sanitizer_that_is_preloaded_comes_first(weft: Path) -> None:
+    runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    sanitizer = Path(runtime.stdout.strip()).resolve()
+    other = "/usr/lib/x86_64-linux-gnu/libz.so.1"
+    environment = dict(os.environ, LD_PRELOAD=f"{other} {sanitizer}", ASAN_OPTIONS="verify_asan_link_order=0")
+    result = run(weft, "/bin/sh", "-c", "echo $LD_PRELOAD", env=environment)
+    assert result.stdout.strip() == f"{sanitizer}:{weft.parent}/build/dropin/libgomp.so.1:{other}"
 
 
 def test_options_become_the_runtimes_settings(weft: Path) -> None:

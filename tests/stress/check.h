@@ -75,6 +75,20 @@ __attribute__((unused)) static double cpu_seconds_of_process(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+__attribute__((unused)) static long resident_kilobytes(void) {
+  FILE* status = fopen("/proc/self/status", "r");
+  CHECK(status != NULL, "/proc/self/status: %s", strerror(errno));
+  char line[200];
+  long kilobytes = -1;
+  while (fgets(line, sizeof line, status)) {
+    if (sscanf(line, "VmRSS: %ld kB", &kilobytes) == 1) {
+      break;
+    }
+  }
+  fclose(status);
+  return kilobytes;
+}
+
 __attribute__((unused)) static void sleep_seconds(double seconds) {
   struct timespec left;
   left.tv_sec = (time_t)seconds;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <threads.h>
 
 enum { members = 8 };
 
@@ -162,6 +163,11 @@ static void* tell_blocked(void* mask) {
   return NULL;
 }
 
+static int tell_blocked_too(void* mask) {
+  tell_blocked(mask);
+  return 0;
+}
+
 static void threads_of_members(void) {
   const unsigned long long before = blocked();
 #pragma omp parallel num_threads(members)
@@ -177,6 +183,11 @@ static void threads_of_members(void) {
       pthread_join(thread, NULL);
       const unsigned long long expected = before | (round >= 2 ? bit(SIGUSR1) : 0);
       CHECK(mask == expected, "a thread of member %d has %llx blocked, must be %llx", omp_get_thread_num(), mask,
+            expected);
+      thrd_t c_thread;
+      CHECK_EQUAL(thrd_create(&c_thread, tell_blocked_too, &mask), thrd_success, "thrd_create");
+      thrd_join(c_thread, NULL);
+      CHECK(mask == expected, "a C thread of member %d has %llx blocked, must be %llx", omp_get_thread_num(), mask,
             expected);
 #pragma omp barrier
     }

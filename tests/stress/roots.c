@@ -19,20 +19,6 @@ static int threads_of_process(void) {
   return threads;
 }
 
-static long resident_kilobytes(void) {
-  FILE* status = fopen("/proc/self/status", "r");
-  CHECK(status != NULL, "/proc/self/status: %s", strerror(errno));
-  char line[200];
-  long kilobytes = -1;
-  while (fgets(line, sizeof line, status)) {
-    if (sscanf(line, "VmRSS: %ld kB", &kilobytes) == 1) {
-      break;
-    }
-  }
-  fclose(status);
-  return kilobytes;
-}
-
 static pthread_t start(void* (*function)(void*), void* argument) {
   pthread_t thread;
   const int error = pthread_create(&thread, NULL, function, argument);

@@ -208,6 +208,29 @@ static void dependences_keep_order(void) {
   }
 }
 
+// No address comes again, and the creator goes on for ever.
+static void dependences_on_ever_new_addresses(void) {
+  enum { rounds = 10, tasks = 20000, bytes_each = 64 };
+  const char* const memory = (const char*)0x100000000;  // only its addresses matter
+  long before = 0, after = 0;
+  atomic_int done = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long round = 0; round < rounds; round++) {
+    for (long i = 0; i < tasks; i++) {
+      const char* address = memory + bytes_each * (round * tasks + i);
+#pragma omp task depend(inout : address[0]) shared(done)
+      atomic_fetch_add(&done, 1);
+      (void)address;
+    }
+#pragma omp taskwait
+    if (round == 1) before = resident_kilobytes();
+    after = resident_kilobytes();
+  }
+  CHECK_EQUAL(atomic_load(&done), rounds * tasks, "tasks done");
+  CHECK(after <= before + 8 * 1024L, "memory grew from %ld to %ld kB over dependences on new addresses", before, after);
+}
+
 static void taskgroups_wait_for_descendants(void) {
   for (int i = 0; i < repeats(10); i++) {
 #pragma omp parallel num_threads(8)
@@ -400,6 +423,7 @@ int main(int count, char** arguments) {
       {"long_chain_of_waiting_tasks", long_chain_of_waiting_tasks, 0},
       {"chain_of_waiting_tasks_with_large_frames", chain_of_waiting_tasks_with_large_frames, 0},
       {"dependences_keep_order", dependences_keep_order, 0},
+      {"dependences_on_ever_new_addresses", dependences_on_ever_new_addresses, 0},
       {"taskgroups_wait_for_descendants", taskgroups_wait_for_descendants, 0},
       {"tasks_yield", tasks_yield, 0},
       {"taskloops_nest", taskloops_nest, 0},

@@ -5,9 +5,8 @@
 //
 // What the control words cost decides where they are read (Zen 4: stmxcsr 7 ns, ldmxcsr 0.5, fnstcw 1; a whole
 // switch without them 3). mxcsr is read once for each context that is left and whose words nobody knows, and loaded
-// from memory always; fldcw is skipped where it would change nothing. A unit that returns has kept mxcsr, as the ABI
-// tells a callee to; but if its x87 control word shows that it changed the rounding (fesetround sets both), both are
-// set back.
+// from memory always, also after a unit that returns: it is no callee that the ABI tells to keep it, but somebody's
+// thread, which may flush denormals to zero for itself. fldcw is skipped where it would change nothing.
 
         // As in context.h, and in the core's unit.
         .equ    weft_to_unit, 16
@@ -71,13 +70,8 @@
 
         // A unit has returned to the context at (%rsp), and restored the other registers.
         .macro RETURN_FROM_UNIT
-        fnstcw  -8(%rsp)
-        movzwl  -8(%rsp), %r10d
-        cmpw    4(%rsp), %r10w
-        je      82f
-        fldcw   4(%rsp)
-        ldmxcsr (%rsp)
-82:     addq    $56, %rsp
+        LOAD_FP_CONTROL_ANEW
+        addq    $56, %rsp
         .cfi_adjust_cfa_offset -56
         .cfi_same_value rbp
         .cfi_same_value rbx
@@ -352,17 +346,17 @@ FUNCTION weft_context_fp_control
         ret
 END weft_context_fp_control
 
-// void weft_context_keep_fp_control(weft_fp_control words)
-FUNCTION weft_context_keep_fp_control
+// void weft_context_load_fp_control(weft_fp_control words)
+FUNCTION weft_context_load_fp_control
         fnstcw  -16(%rsp)
         movzwl  -16(%rsp), %eax
         movq    %rdi, -8(%rsp)
+        ldmxcsr -8(%rsp)
         cmpw    -4(%rsp), %ax
         je      1f
-        ldmxcsr -8(%rsp)
         fldcw   -4(%rsp)
 1:      ret
-END weft_context_keep_fp_control
+END weft_context_load_fp_control
 
 // intptr_t weft_context_start_roc(void** save, void* top, void (*entry)(void*), void* argument,
 //                                 weft_fp_control known)
@@ -399,7 +393,8 @@ FUNCTION weft_context_diverted_region
         .hidden weft_context_diverted
         .type   weft_context_diverted, @function
 weft_context_diverted:
-        jmp     weft_unit_finish
+        call    weft_diverted_unit_returned     // aligned: the return address was at the stack's top - 24
+        jmp     to
 END weft_context_diverted_region
 
 // intptr_t weft_context_call_saved(void** save, void (*entry)(void*), void* argument)
@@ -441,6 +436,7 @@ FUNCTION weft_context_start_ss_with
         movq    %rbp, %rsp
         fnstcw  -16(%rsp)
         movzwl  -16(%rsp), %eax
+        ldmxcsr -8(%rsp)
         cmpw    -4(%rsp), %ax
         jne     2f
 1:      .cfi_remember_state
@@ -450,7 +446,6 @@ FUNCTION weft_context_start_ss_with
         ret
         .cfi_restore_state
 2:      fldcw   -4(%rsp)
-        ldmxcsr -8(%rsp)
         jmp     1b
 END weft_context_start_ss_with
 

@@ -40,6 +40,28 @@ std::atomic<bool> custom_pools_held{false};
 
 constexpr std::size_t largest_pool = 16 * base::cache_line;  // with the store
 
+// The functions of a pool of the program's are called by whoever puts a unit there or looks for one: by a unit, or by a
+// scheduler, and then they are a part of that, and can wait no more than it can.
+class AsSchedulerCode {
+ public:
+  AsSchedulerCode() : worker_(this_worker()) {
+    if (worker_ == nullptr || worker_->current != nullptr) {
+      worker_ = nullptr;
+      return;
+    }
+    worker_->scheduler_code.technique = Technique::stackless;
+    worker_->current = &worker_->scheduler_code;
+  }
+  ~AsSchedulerCode() {
+    if (worker_ != nullptr) worker_->current = nullptr;
+  }
+  AsSchedulerCode(const AsSchedulerCode&) = delete;
+  AsSchedulerCode& operator=(const AsSchedulerCode&) = delete;
+
+ private:
+  Worker* worker_;
+};
+
 class Custom {
  public:
   Custom(const PoolFunctions& functions, void* data) : functions_(functions), data_(data) {}
@@ -48,12 +70,21 @@ class Custom {
   ~Custom() {
     if (functions_.free != nullptr) functions_.free(data_);
   }
-  void push(Unit* unit) { functions_.push(data_, unit); }
+  void push(Unit* unit) {
+    const AsSchedulerCode here;
+    functions_.push(data_, unit);
+  }
   void push_many(Unit* first, Unit* last, std::size_t) {
     for_each_in_chain(first, last, [this](Unit* unit) { push(unit); });
   }
-  Unit* pop() { return functions_.pop(data_); }
-  std::size_t size() const { return functions_.size(data_); }
+  Unit* pop() {
+    const AsSchedulerCode here;
+    return functions_.pop(data_);
+  }
+  std::size_t size() const {
+    const AsSchedulerCode here;
+    return functions_.size(data_);
+  }
 
  private:
   PoolFunctions functions_;
@@ -287,6 +318,11 @@ void Pool::set_preemption(Preemption kind) {
   operations_ = operations_->marking;
   // Nothing is in it yet, and from now on it is used through the table alone.
   if (kind_ == Kind::private_fifo || kind_ == Kind::private_lifo) kind_ = Kind::other;
+}
+
+void Pool::take_in_returned() {
+  if (access_ != Access::priv) return;
+  while (Unit* unit = returned_.pop()) push(unit);
 }
 
 // ---------------------------------------------------------------- memory

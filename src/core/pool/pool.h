@@ -8,7 +8,8 @@
 //   deque         deque         -             -             deque         deque+lock
 //
 // A unit that has waited may be made ready by anybody, also where the pool has one producer: then it goes into a list
-// beside (put_back), which consumers look into when there is nothing else.
+// beside (put_back). There a consumer finds it: one that is the producer as well takes it over (take_in_returned), others
+// look when there is nothing else, and there whoever yields goes, too.
 //
 // A pool of access priv takes no locked instruction at all. Private lists (rings) are inlined: a caller that knows what
 // it has pays a compare and the ring. Everything else goes through a table of functions, as pools of the user's own do.
@@ -80,16 +81,22 @@ class alignas(base::cache_line) Pool final {
 
   /// Consumers only, and of a deque only the owner; nullptr: there was a moment at which it was empty.
   [[nodiscard]] Unit* pop() {
-    if (kind_ == Kind::private_fifo) return or_returned(store<PrivateFifo>().pop());
-    if (kind_ == Kind::private_lifo) return or_returned(store<PrivateLifo>().pop());
+    if (returned_.size() != 0) [[unlikely]]
+      take_in_returned();
+    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().pop();
+    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().pop();
     return or_returned(operations_->pop(*this));
   }
 
   /// Consumers only: what has been in a deque for longest. Of other pools the same as pop().
-  [[nodiscard]] Unit* steal() { return or_returned(operations_->steal(*this)); }
+  [[nodiscard]] Unit* steal() {
+    take_in_returned();
+    return or_returned(operations_->steal(*this));
+  }
 
   /// At most so many, in the order in which pop() would have given them; how many.
   [[nodiscard]] unsigned pop_many(Unit** units, unsigned most) {
+    take_in_returned();
     const unsigned taken = operations_->pop_many(*this, units, most);
     return taken != 0 ? taken : returned_.pop_many(units, most);
   }
@@ -161,7 +168,8 @@ class alignas(base::cache_line) Pool final {
     }
   }
 
-  /// The worker whose scheduler has it as its first pool; nullptr: none, or not known. A hint for thieves.
+  /// The worker whose scheduler has it as its first pool, or for itself (Access::priv); nullptr: none, or not known. For
+  /// others a hint.
   std::atomic<const Worker*> server{nullptr};
 
  private:
@@ -202,6 +210,8 @@ class alignas(base::cache_line) Pool final {
     return *std::launder(static_cast<Store*>(place()));
   }
 
+  // Where the one consumer is the one producer, what has come back stands with the others, who may never be none.
+  void take_in_returned();
   Unit* or_returned(Unit* unit) { return unit != nullptr ? unit : returned_.pop(); }
 
   void announce() {

@@ -199,7 +199,7 @@ inline void end_for_joiner(Worker& worker, Unit& joiner, Unit& unit) {
   joiner.state.store(UnitState::suspended, std::memory_order_relaxed);
   begin(worker, awaited);
   call_unit(awaited);
-  weft_context_keep_fp_control(words);
+  weft_context_load_fp_control(words);
   end_for_joiner(worker, joiner, awaited);
   return true;
 }

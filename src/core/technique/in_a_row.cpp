@@ -8,7 +8,7 @@
 // where the two words are equal, the next one is started in the same way, and nothing else about it is looked at.
 //
 // What the scheduler would ask between two units is asked here too: whether its wait is over, whether the worker has
-// another scheduler now; and from the deque not more than find.h, points_in_a_row, so that others have their turn. A
+// another scheduler now; and not more than so many, so that others have their turn (find.h, points_in_a_row). A
 // unit is looked at before it is taken: what is not in the row stays where it is, for the scheduler.
 //
 // A unit of RoC-L is called on the worker's warm stack, as SS-L does it: the registers of the loop are saved by what it
@@ -34,7 +34,10 @@ template <Order order>
 struct RowFromList {
   Ring<order>& ring;
   static RowFromList of(const Worker& worker) { return {worker.scheduler()->private_list()->ring<order>()}; }
-  static bool goes_on(const Worker&) { return true; }
+  static bool goes_on(const Worker& worker) {
+    constexpr std::uint64_t most = 1024;  // a power of two
+    return worker.scheduling_points.load(std::memory_order_relaxed) % most != 0;
+  }
   bool look(Worker&, Unit*& unit) const { return ring.peek(unit); }
   void accept() const { ring.drop(); }
   static void refuse(Worker&, Unit&) {}

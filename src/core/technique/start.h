@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "arch/context.h"
 #include "core/sanitizer.h"
 #include "core/runtime.h"
 #include "core/worker.h"
@@ -25,14 +26,17 @@ enum class Event : std::intptr_t {
 
 /// A scheduler frame: restores, at its end, the frame around it. Every loop that starts or resumes
 /// units has one for as long as it runs. `loops`: it runs whatever is ready, so units may pass the worker on to each
-/// other; else it wants to have it back.
+/// other; else it wants to have it back. `modes`: the floating-point control words with which its units begin, whatever
+/// the KLT has, which may be a thread of the program's, or have been started by one; but for the exceptions that have been.
 class SchedulerFrame {
  public:
-  explicit SchedulerFrame(Worker& worker, bool loops = false)
+  explicit SchedulerFrame(Worker& worker, bool loops = false) : SchedulerFrame(worker, loops, runtime.fp_control) {}
+  SchedulerFrame(Worker& worker, bool loops, weft_fp_control modes)
       : worker_(worker),
         unit_(worker.current),
         context_(worker.scheduler_context),
         fp_control_(worker.fp_control),
+        own_fp_control_(weft_context_fp_control()),
         warm_(worker.warm),
         warm_class_(worker.warm_class),
         frame_returns_(worker.claims.frame_returns) {
@@ -43,10 +47,14 @@ class SchedulerFrame {
       worker.frame_fiber = sanitizer::current_fiber();
     }
     worker.claims.frame_returns = !loops;
-    worker.fp_control = weft_context_fp_control();
+    worker.fp_control = own_fp_control_;
+    if (!arch::have_same_modes(own_fp_control_, modes)) [[unlikely]]
+      begin_modes(modes);
     worker.warm = nullptr;  // perhaps the stack that this frame lies on
   }
   ~SchedulerFrame() {
+    if (has_other_modes_) [[unlikely]]
+      weft_context_load_fp_control(own_fp_control_);
     worker_.current = unit_;
     worker_.scheduler_context = context_;
     worker_.fp_control = fp_control_;
@@ -64,16 +72,24 @@ class SchedulerFrame {
   SchedulerFrame& operator=(const SchedulerFrame&) = delete;
 
  private:
+  [[gnu::noinline]] void begin_modes(weft_fp_control modes) {
+    has_other_modes_ = true;
+    worker_.fp_control = modes;
+    weft_context_load_fp_control(modes);
+  }
+
   Worker& worker_;
   Unit* unit_;
   void* context_;
   weft_fp_control fp_control_;
+  const weft_fp_control own_fp_control_;
   void* stack_ = nullptr;
   std::size_t stack_size_ = 0;
   void* fiber_ = nullptr;
   Stack* warm_;
   std::uint8_t warm_class_;
   bool frame_returns_;
+  bool has_other_modes_ = false;
 };
 
 /// Starts a unit that a scheduler has taken and that has not run yet. `returned`: it ran to its end, as

@@ -419,6 +419,12 @@ namespace {
 
 }  // namespace
 
+// Who calls a unit's function straight away, without call_unit() around it (a row, a joiner), sees to what is due after it
+// when that comes back. One that has deviated comes here.
+extern "C" WeftSuccessor weft_diverted_unit_returned() {
+  return has_flag(*this_worker()->current, UnitFlag::detailed) ? end_detailed() : weft_unit_ends();
+}
+
 // weft_unit_ends(), and quickly where a list that is the worker's alone says who comes next. Here the unit is one that
 // began after another, and so never on the warm stack.
 extern "C" WeftSuccessor weft_unit_returned() {

@@ -97,6 +97,11 @@ void forget_complete(Link*& list, std::uint32_t& count) {
   }
 }
 
+bool all_complete(const Link* list) {
+  while (list != nullptr && is_complete(*list->task)) list = list->next;
+  return list == nullptr;
+}
+
 bool is_own(Dependences& task, const Edge* edge) { return edge >= task.edges() && edge < task.edges() + task.room; }
 
 void free_edge(Edge* edge) {
@@ -161,10 +166,28 @@ struct DependenceTable {
 
  private:
   [[gnu::noinline]] Entry& add(const void* address) {
-    if (count >> bits != 0) grow();
+    if (count >> bits != 0) make_room();
     ++count;
     Entry*& head = buckets[base::place_of_address(address, bits)];
     return *(head = new (take_block(sizeof(Entry))) Entry{.address = address, .next = head});
+  }
+
+  // A program may go on for ever and never name an address again: entries whose tasks are all complete go first, and the
+  // table grows if that was not worth the look at all of them.
+  void make_room() {
+    for (Entry*& head : std::span(buckets, std::size_t{1} << bits)) {
+      Entry** link = &head;
+      while (Entry* entry = *link) {
+        if (!all_complete(entry->current) || !all_complete(entry->before)) {
+          link = &entry->next;
+          continue;
+        }
+        *link = entry->next;
+        free_entry(*entry);
+        --count;
+      }
+    }
+    if (count >> (bits - 1) != 0) grow();
   }
 
   // Without memory for a larger one, the table stays as it is.

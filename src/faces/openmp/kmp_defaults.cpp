@@ -72,6 +72,23 @@ void set_defaults(const char* text, std::size_t length) {
   std::free(copy);
 }
 
+// NAME_ALL speaks for NAME where that is not set (settings.cpp).
+void set_before_start(const char* entry) {
+  constexpr const char all_devices[] = "_ALL";
+  const std::size_t length = std::strcspn(entry, "=");
+  char name[64];
+  if (length >= sizeof name || entry[length] == '\0') return;
+  *stpncpy(name, entry, length) = '\0';
+  constexpr std::size_t suffix = sizeof all_devices - 1;
+  if (length > suffix && std::strcmp(name + length - suffix, all_devices) == 0) {
+    name[length - suffix] = '\0';
+    if (std::getenv(name) != nullptr) return;
+  }
+  const Settings before = settings;
+  set_one(name, entry + length + 1);
+  carry_over(before);
+}
+
 void set_stack_size(std::size_t bytes) {
   if (!any_region_yet() && bytes >= core::least_stack_size) core::runtime.config.stack_size = bytes;
 }

@@ -10,6 +10,9 @@ namespace weft::openmp {
 /// that are not used.
 void set_defaults(const char* text, std::size_t length);
 
+/// One `NAME=VALUE` of the environment, when the runtime starts; names that weft does not know are passed over.
+void set_before_start(const char* entry);
+
 /// The size of every stack is settled with the first region.
 void set_stack_size(std::size_t bytes);
 std::size_t get_stack_size();

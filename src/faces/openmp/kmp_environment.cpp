@@ -20,8 +20,6 @@ namespace {
 constexpr std::uint64_t ns_per_us = 1000;
 constexpr std::uint64_t ns_per_ms = 1000 * ns_per_us;
 
-bool is_set(const char* name) { return std::getenv(name) != nullptr; }
-
 // In bytes where no unit is given, unlike OMP_STACKSIZE.
 bool read_stack_size(ValueReader& value) {
   static const char* const units[] = {"b", "k", "m", "g", "t", "kb", "mb", "gb", "tb"};
@@ -115,8 +113,13 @@ void read_kmp_environment() {
   if (settings.stack_size == 0)
     base::read_variable("KMP_STACKSIZE", core::a_stack_size, "stack size, unless another variable sets it",
                         read_stack_size);
-  if (!is_set("GOMP_SPINCOUNT") && !is_set("OMP_WAIT_POLICY"))
-    base::read_variable("KMP_BLOCKTIME", a_block_time, "of OMP_WAIT_POLICY", read_block_time);
+  const WaitPolicy policy = settings.wait_policy;
+  const std::uint64_t spin_ns = settings.spin_ns;
+  base::read_variable("KMP_BLOCKTIME", a_block_time, "of OMP_WAIT_POLICY", read_block_time);
+  if (settings.wait_policy_given || settings.spin_given) {
+    settings.wait_policy = policy;
+    settings.spin_ns = spin_ns;
+  }
   if (const char* throttling = std::getenv("KMP_ENABLE_TASK_THROTTLING")) throttle_tasks(means_true(throttling));
   if (means_true(std::getenv("KMP_SETTINGS"))) settings.display = true;
   if (means_true(std::getenv("KMP_VERSION"))) base::warn("the OpenMP runtime of this process is weft");

@@ -55,6 +55,8 @@ void run_tasks_while_there_are_some(Member& member) {
 void member_entry(void* argument) {
   auto frame = static_cast<MemberFrame*>(argument);
   Member& member = frame->member;
+  if (member.team->dispatch >= Dispatch::as_units) [[unlikely]]
+    weft_context_load_fp_control(member.team->modes);
   if (!frame->helper) member.team->function(member.team->data);
   if (member.team->tasks.used.load(std::memory_order_acquire)) run_tasks_while_there_are_some(member);
   end_implicit_task(member);
@@ -152,7 +154,7 @@ bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, 
   unsigned finished_first = run.first;
   unsigned finished = 0;
   {
-    core::SchedulerFrame frame(worker);
+    core::SchedulerFrame frame(worker, false, team.modes);
     core::Hand hand(worker, team.share, run);
     unsigned number;
     while (hand.take(number)) {
@@ -196,7 +198,7 @@ template <class Prepare>
   core::Unit* below = worker.current;
   core::Event event;
   {
-    core::SchedulerFrame frame(worker);
+    core::SchedulerFrame frame(worker, false, team.modes);
     MemberFrame& member = seat_member(team, number, stack, helper);
     prepare(member);
     event = run_member(worker, member, stack);
@@ -293,6 +295,17 @@ void run_members_left(core::Worker& worker, Team& team) {
     run_last(worker, team, run.first);
   else if (run.count != 0)
     run_and_report(worker, team, run, true);
+}
+
+// A root, or a unit that runs members, does so in the midst of its wait for them: its state is as it was.
+void let_master_go_on(const Member& member) {
+  const core::Unit* master = member.team->master_unit;
+  core::Worker& worker = *core::this_worker();
+  core::Unit& unit = *worker.current;
+  if (member.number == 0 || master == &unit || &core::worker_of(*master) != &worker ||
+      master->state.load(std::memory_order_relaxed) != core::UnitState::running)
+    return;
+  core::leave_unit(worker, unit, core::Event::yielded);
 }
 
 namespace {

@@ -246,6 +246,7 @@ Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), voi
   team.standing = Standing::inner;
   if (outer.standing == Standing::root) team.standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
+    team.modes = weft_context_fp_control();
     give_seats(worker, team, outer);
     team.activates = !worker.active.load(std::memory_order_relaxed);
     if (team.activates) worker.active.store(true, std::memory_order_relaxed);
@@ -288,8 +289,11 @@ Team& open_region(Member& opener, unsigned size, void (*function)(void*), void* 
 namespace {
 
 [[gnu::always_inline]] inline void wait_for_members_and_tasks(Team& team, Member& master) {
-  core::Worker& worker = *core::this_worker();
+  // Before the members, on top of which nothing of the master's would run: one of them may wait for these, in a way of
+  // its own.
+  if (master.seat != nullptr) run_own_tasks(master);
   if (team.share.left() != 0) {
+    core::Worker& worker = *core::this_worker();
     keep_own_identity_while_members_run(worker);
     run_members_left(worker, team);
   }

@@ -15,6 +15,7 @@
 #include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/ompt/threads.h"
 #include "faces/openmp/settings.h"
+#include "faces/openmp/startup.h"
 
 namespace weft::openmp {
 namespace {
@@ -53,6 +54,7 @@ Member& member_between_units(core::Worker& worker) {
 }
 
 [[gnu::noinline, gnu::cold]] Member& make_root() {
+  load_once();
   core::Worker& worker = core::worker_here();
   Root* root = make_aligned<Root>("a thread of the program");
   Team& team = root->team;

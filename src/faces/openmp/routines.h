@@ -118,9 +118,13 @@ inline int along(int dimension, int first, int others) { return dimension == 0 ?
 inline int get_num_teams() { return league_size(); }
 inline int get_team_num() { return league_number(); }
 inline int get_max_teams() { return global_icv.max_teams.load(std::memory_order_relaxed); }
-inline void set_num_teams(int teams) { global_icv.max_teams = at_least(0, teams); }
+inline void set_num_teams(int teams) {
+  if (teams >= 0) global_icv.max_teams = teams;
+}
 inline int get_teams_thread_limit() { return global_icv.teams_thread_limit.load(std::memory_order_relaxed); }
-inline void set_teams_thread_limit(int threads) { global_icv.teams_thread_limit = at_least(0, threads); }
+inline void set_teams_thread_limit(int threads) {
+  if (threads >= 0) global_icv.teams_thread_limit = threads;
+}
 
 inline int get_num_threads_dim(int dimension) { return along(dimension, get_num_threads(), 1); }
 inline int get_thread_num_dim(int dimension) { return along(dimension, get_thread_num(), 0); }

@@ -42,7 +42,6 @@ struct Given {
   bool nested = false;
   bool nested_value = false;
   bool max_active_levels = false;
-  bool spin = false;
   bool bind = false;
   bool places = false;
 };
@@ -158,7 +157,7 @@ bool read_spin_count(ValueReader& value) {
   }
   if (!value.at_end()) return false;
   if (__builtin_mul_overflow(turns, spin_turn_ns, &settings.spin_ns)) settings.spin_ns = UINT64_MAX;
-  given.spin = true;
+  settings.spin_given = true;
   return true;
 }
 
@@ -240,18 +239,20 @@ constexpr const char* a_boolean = "true or false";
 constexpr const char* own_or_system = "stack size, unless another variable sets it";
 const Variable variables[] = {
     {"OMP_NUM_THREADS", read_num_threads, "a list of positive integers (64 at most)", default_threads},
-    {"OMP_SCHEDULE", read_schedule, "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]", "dynamic,1"},
+    {"OMP_SCHEDULE", read_schedule, "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]",
+     "dynamic,1 (static in code of LLVM's compilers)"},
     {"OMP_DYNAMIC", [](ValueReader& value) { return read_boolean(value, read_into->dynamic); }, a_boolean, "false"},
     {"OMP_NESTED", [](ValueReader& value) { return given.nested = read_boolean(value, given.nested_value); }, a_boolean,
      "false"},
-    {"OMP_MAX_ACTIVE_LEVELS", read_max_active_levels, "an integer from 0 on", "1"},
+    {"OMP_MAX_ACTIVE_LEVELS", read_max_active_levels, "an integer from 0 on",
+     "1, or all levels where a variable is a list"},
     {"OMP_THREAD_LIMIT", read_thread_limit, "a positive integer", "(no limit)"},
     {"GOMP_STACKSIZE", read_stack_size, core::a_stack_size, own_or_system},
     {"OMP_STACKSIZE", read_stack_size, core::a_stack_size, own_or_system},
     {"OMP_WAIT_POLICY", read_wait_policy, "active, passive, hybrid or auto", "hybrid"},
     {"GOMP_SPINCOUNT", read_spin_count, "a number with k, m, g or t behind it, or infinite", "of OMP_WAIT_POLICY"},
     {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close, spread and unset (64 at most)",
-     "false"},
+     "false, or true where OMP_PLACES is set"},
     {"OMP_PLACES", [](ValueReader& value) { return given.places = read_places(value); },
      "threads, cores, ll_caches, numa_domains or sockets, with (COUNT) or not, or a list of places as "
      "{0:4:2},{1,3}:2:8",
@@ -347,7 +348,7 @@ void derive_max_active_levels() {
 }
 
 void derive_spin() {
-  if (given.spin) return;
+  if (settings.spin_given) return;
   constexpr std::uint64_t of_policy[] = {hybrid_spin_ns, endless_spin_ns, 0};
   settings.spin_ns = of_policy[static_cast<int>(settings.wait_policy)];
 }
@@ -464,7 +465,7 @@ bool set_later(const char* name, const char* text, Icv* current) {
   const When when = can_be_set(name);
   if (when == When::at_load || (when == When::before_regions && current != nullptr)) {
     base::warn("%s=%s: not used, it can be set only %s", name, text,
-               when == When::at_load ? "in the environment" : "before the first region");
+               when == When::at_load ? "in the environment that the program starts with" : "before the first region");
     return true;
   }
   if (!read_once_more(*found, text, settings.icv)) {
@@ -474,7 +475,8 @@ bool set_later(const char* name, const char* text, Icv* current) {
   if (current != nullptr) (void)read_once_more(*found, text, *current);
   if (settings.nthreads_levels > listed_levels.load(std::memory_order_relaxed))
     listed_levels.store(settings.nthreads_levels, std::memory_order_relaxed);
-  if (strcmp(name, "OMP_WAIT_POLICY") == 0) given.spin = false;
+  if (current == nullptr) derive_max_active_levels();
+  if (strcmp(name, "OMP_WAIT_POLICY") == 0) settings.spin_given = false;
   derive_spin();
   if (when == When::before_regions) attend_as_settings_say();
   if (strcmp(name, "OMP_DISPLAY_ENV") == 0 && settings.display) display_settings(settings.display_verbose);

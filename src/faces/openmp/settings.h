@@ -25,6 +25,7 @@ struct Settings {
   std::size_t stack_size = 0;  // OMP_STACKSIZE in bytes; 0: not given
   WaitPolicy wait_policy = WaitPolicy::hybrid;
   bool wait_policy_given = false;
+  bool spin_given = false;  // GOMP_SPINCOUNT
   int max_task_priority = 0;
   bool cancellation = false;   // cancel-var
   bool attends_tasks = false;  // that, or there may be a tool: tasks take the paths that look

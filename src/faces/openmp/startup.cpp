@@ -1,7 +1,10 @@
 // What happens when the library is loaded, and when the process ends. Loading starts no KLT and
-// reads only the environment; everything else waits for the first region. What there is to say about the environment
+// reads only the environment; everything else waits for the first region. A constructor of another library's may run
+// before those here, and open one: then this comes first (root.cpp). What there is to say about the environment
 // waits, too: under `weft run` the library is loaded into each short-lived helper of a script, where none of it
 // matters.
+#include "faces/openmp/startup.h"
+
 #include "base/panic.h"
 #include "core/identities.h"
 #include "core/preempt.h"
@@ -10,6 +13,7 @@
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/kmp_environment.h"
+#include "faces/openmp/late_environment.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/root.h"
 #include "faces/openmp/settings.h"
@@ -23,11 +27,19 @@ constinit base::Lines about_environment;
 
 void start() {
   about_environment.write();
+  take_changes_of_environment();
   make_nobodys_team();
 }
 
-[[gnu::constructor]] void load() {
+constinit bool loaded = false;
+
+}  // namespace
+
+[[gnu::constructor]] void load_once() {
+  if (loaded) return;
+  loaded = true;
   base::collect_warnings(&about_environment);
+  note_environment();
   read_settings();
   read_kmp_environment();
   note_initial_thread();
@@ -54,6 +66,8 @@ void start() {
   if (settings.report) base::keep_stderr();
   if (settings.display) display_settings(settings.display_verbose);
 }
+
+namespace {
 
 [[gnu::destructor]] void unload() {
   if (core::Worker* worker = core::this_worker(); worker != nullptr) run_tasks_left(*worker);

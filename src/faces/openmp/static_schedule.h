@@ -70,11 +70,14 @@ StaticPart<T> static_chunk_of(const LoopRange<T>& loop, LoopShare share, typenam
   const U count = chunk < 1 ? 1 : static_cast<U>(chunk);
   const U size = static_cast<U>(share.size), number = static_cast<U>(share.number);
   const U trips = loop.trips();
-  StaticPart<T> part{loop.nothing(),
-                     static_cast<typename LoopRange<T>::S>(count * size * static_cast<U>(loop.increment))};
+  StaticPart<T> part{loop.nothing(), static_cast<typename LoopRange<T>::S>(trips)};
   U first;
   if (__builtin_mul_overflow(count, number, &first) || first >= trips) return part;
   part.range = loop.part(first, count < trips - first ? count : trips - first);
+  U round, next;  // where a round of large chunks passes the type's range, straight to the loop's end
+  if (__builtin_mul_overflow(count, size, &round) || __builtin_add_overflow(first, round, &next) || next >= trips)
+    round = trips - first;
+  part.stride = static_cast<typename LoopRange<T>::S>(round * static_cast<U>(loop.increment));
   part.last = number == ((trips - 1) / count) % size;
   return part;
 }

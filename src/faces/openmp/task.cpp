@@ -476,9 +476,9 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
 
 [[gnu::always_inline]] inline void submit_counted(Member& member, Task& task, const DependenceList* depend,
                                                   bool deferrable) {
-  Team& team = *member.team;
-  if (!team.tasks.used.load(std::memory_order_acquire)) [[unlikely]]
-    open_pool(team);
+  const Team& team = *member.team;
+  if (member.seat == nullptr || !team.tasks.used.load(std::memory_order_acquire)) [[unlikely]]
+    begin_making_tasks(member);
   count_created(member, task);
   if (!deferrable || team.level == 0) [[unlikely]]
     submit_special(member, task, depend, deferrable);
@@ -616,8 +616,7 @@ Task& allocate_beside(const Task& task, const TaskRequest& request) {
 }
 
 void submit_for_tasks(Member& member, Task& task, std::uint32_t count) {
-  Team& team = *member.team;
-  if (!team.tasks.used.load(std::memory_order_acquire)) open_pool(team);
+  if (member.seat == nullptr || !member.team->tasks.used.load(std::memory_order_acquire)) begin_making_tasks(member);
   count_created(member, task, count);
   enqueue(member, task);
 }

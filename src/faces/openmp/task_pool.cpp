@@ -179,6 +179,13 @@ TaskSeat& make_seat(Member& member) {
   return *seat;
 }
 
+void begin_making_tasks(Member& member) {
+  if (!member.team->tasks.used.load(std::memory_order_acquire)) open_pool(*member.team);
+  if (member.seat != nullptr) return;
+  make_seat(member);
+  let_master_go_on(member);
+}
+
 bool quiescent(const Team& team) {
   std::atomic_thread_fence(std::memory_order_seq_cst);  // of two that complete last, one sees both
   std::uint64_t completed = team.tasks.completed_elsewhere.load(std::memory_order_acquire);

@@ -81,6 +81,12 @@ struct TaskPool {
   std::atomic<std::uint64_t> listed{0};  // tasks put into the list so far
 };
 
+/// For a member that makes its first task, or the first of its team: opens the pool, and takes the seat.
+void begin_making_tasks(Member& member);
+/// For one of which the team's master, which has started it, waits below: leaves, so that the master can run tasks. Or
+/// nobody might run this one's, and it may wait for them in a way of its own.
+void let_master_go_on(const Member& member);
+
 /// The member's seat; made on first use.
 TaskSeat& make_seat(Member& member);
 inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *member.seat : make_seat(member); }

@@ -49,6 +49,17 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
   wait_for(member, wait);
 }
 
+// While one with a priority waits somewhere, that comes first (find_task).
+void run_own_tasks(Member& member) {
+  const TaskPool& pool = member.team->tasks;
+  const TaskSearch search;
+  while (pool.urgent.load(std::memory_order_relaxed) == 0) {
+    Task* task = take_newest(*member.seat);
+    if (task == nullptr) return;
+    run_found(member, *task, search);
+  }
+}
+
 void wait_for_children(Member& member) {
   Family& family = member.task->family;
   if (family.no_children()) return;

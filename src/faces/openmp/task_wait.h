@@ -28,6 +28,9 @@ inline void run_found(Member& member, Task& task, const TaskSearch& search) {
   around = before;
 }
 
+/// For a member that is about to wait for others, and has a seat: runs what lies in its own deque.
+void run_own_tasks(Member& member);
+
 /// Waits for a counter inside a task: only descendants of that task may run meanwhile.
 void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaited);
 

@@ -59,6 +59,7 @@ struct Team {
   unsigned active_level = 0;     // omp_get_active_level()
   unsigned first_construct = 0;  // 1: a combined construct; its worksharing part is in slot 0
   unsigned epoch = 0;            // of the runtime, when the region was opened
+  weft_fp_control modes = 0;     // of floating-point arithmetic: the opener's, with which members begin
   Standing standing = Standing::root;
   bool activates = false;      // its master's worker, a root's, is in use for as long as it is open
   Icv icv;                     // with which implicit tasks start

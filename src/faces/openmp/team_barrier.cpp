@@ -97,17 +97,6 @@ struct BarrierWait {
   }
 };
 
-// While one with a priority waits somewhere, that comes first (find_task).
-[[gnu::noinline]] void run_own_tasks(Member& member) {
-  const TaskPool& pool = member.team->tasks;
-  const TaskSearch search;
-  while (pool.urgent.load(std::memory_order_relaxed) == 0) {
-    Task* task = take_newest(*member.seat);
-    if (task == nullptr) return;
-    run_found(member, *task, search);
-  }
-}
-
 // Whether the round is over within a moment.
 [[gnu::noinline]] bool soon_over(const Team& team, const BarrierWait& wait) {
   constexpr unsigned looks = 16;

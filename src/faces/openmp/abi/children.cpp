@@ -3,7 +3,8 @@
 // never came. What fork() needs is done in the child (core/runtime.cpp); the others start a thread, or another program
 // at once:
 //
-//   pthread_create()               the calling thread has them blocked meanwhile that the program has, no others
+//   pthread_create(),              the calling thread has them blocked meanwhile that the program has, no others
+//   thrd_create()
 //   posix_spawn(), posix_spawnp()  are told which signals, unless the program has told them
 //   popen()                        as pthread_create(); a handler that comes then finds itself in a member that has
 //                                  called it
@@ -19,6 +20,7 @@
 #include <cstring>
 #include <pthread.h>
 #include <spawn.h>
+#include <threads.h>
 
 #include "core/preempt.h"
 #include "core/signal_masks.h"
@@ -37,6 +39,7 @@ using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const 
 using CreateThread = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 
 constinit NextFunction<CreateThread> create_thread("pthread_create");
+constinit NextFunction<int(thrd_t*, thrd_start_t, void*)> create_c_thread("thrd_create");
 constinit NextFunction<Spawn> spawn("posix_spawn");
 constinit NextFunction<Spawn> spawn_by_path("posix_spawnp");
 constinit NextFunction<FILE*(const char*, const char*)> open_pipe("popen");
@@ -44,6 +47,7 @@ constinit NextFunction<int(const char*)> run("system");
 
 [[gnu::constructor]] void look_up() {
   create_thread.look_up();
+  create_c_thread.look_up();
   spawn.look_up();
   spawn_by_path.look_up();
   open_pipe.look_up();
@@ -108,6 +112,18 @@ void* run_command(void* argument) {
   return nullptr;
 }
 
+// What call() starts has the signals blocked that it shall have.
+template <class Call>
+auto with_signals_of_child(Call call) {
+  const ChildSignals signals;
+  if (!signals.differ()) return call();
+  const core::HeldOff here;  // with these signals open no other unit shall run on this thread
+  os::set_signals(signals.wanted);
+  const auto result = call();
+  os::set_signals(signals.own);
+  return result;
+}
+
 // Libc's system() has SIGCHLD blocked on the calling thread meanwhile, and gives that back in the end: on the same one.
 int run_here(const char* line, os::SignalMask blocked) {
   const core::HeldOff here;
@@ -121,18 +137,19 @@ int run_here(const char* line, os::SignalMask blocked) {
 
 WEFT_EXPORT int weft_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*),
                                     void* argument) {
-  if (says_which_signals(attributes)) return create_thread.get()(thread, attributes, entry, argument);
-  const ChildSignals signals;
-  if (!signals.differ()) return create_thread.get()(thread, attributes, entry, argument);
-  const core::HeldOff here;  // as in popen()
-  os::set_signals(signals.wanted);
-  const int error = create_thread.get()(thread, attributes, entry, argument);
-  os::set_signals(signals.own);
-  return error;
+  const auto create = [=] { return create_thread.get()(thread, attributes, entry, argument); };
+  return says_which_signals(attributes) ? create() : with_signals_of_child(create);
 }
 WEFT_VERSION(weft_pthread_create, "pthread_create@GLIBC_2.2.5");
 WEFT_DEFINE_JUMP(weft_pthread_create_newer, weft_pthread_create);
 WEFT_VERSION(weft_pthread_create_newer, "pthread_create@GLIBC_2.34");
+
+WEFT_EXPORT int weft_thrd_create(thrd_t* thread, thrd_start_t entry, void* argument) {
+  return with_signals_of_child([=] { return create_c_thread.get()(thread, entry, argument); });
+}
+WEFT_VERSION(weft_thrd_create, "thrd_create@GLIBC_2.28");
+WEFT_DEFINE_JUMP(weft_thrd_create_newer, weft_thrd_create);
+WEFT_VERSION(weft_thrd_create_newer, "thrd_create@GLIBC_2.34");
 
 WEFT_EXPORT int weft_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const* arguments,
@@ -149,13 +166,7 @@ WEFT_EXPORT int weft_posix_spawnp(pid_t* child, const char* file, const posix_sp
 WEFT_VERSION(weft_posix_spawnp, "posix_spawnp@GLIBC_2.15");
 
 WEFT_EXPORT FILE* weft_popen(const char* line, const char* mode) {
-  const ChildSignals signals;
-  if (!signals.differ()) return open_pipe.get()(line, mode);
-  const core::HeldOff here;  // with these signals open no other unit shall run on this thread
-  os::set_signals(signals.wanted);
-  FILE* stream = open_pipe.get()(line, mode);
-  os::set_signals(signals.own);
-  return stream;
+  return with_signals_of_child([=] { return open_pipe.get()(line, mode); });
 }
 WEFT_VERSION(weft_popen, "popen@GLIBC_2.2.5");
 

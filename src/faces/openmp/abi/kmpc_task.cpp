@@ -128,12 +128,15 @@ constexpr std::size_t data_size(std::size_t own, std::size_t shared_size) {
   return sizeof(TaskPreamble) + task_alignment + own + shared_size;
 }
 
+// Of one that is there for its dependences alone.
+std::int32_t do_nothing(Gtid, LlvmTask*) { return 0; }
+
 [[gnu::always_inline]] inline LlvmTask* prepare(Task& task, std::int32_t flags, std::size_t own,
                                                 std::size_t shared_size, TaskRoutine routine) {
   LlvmTask* made = llvm_task_in(task.data);
   new (&preamble_of(made)) TaskPreamble{&task, own, shared_size, flags};
   made->shared = shared_size != 0 ? reinterpret_cast<char*>(made) + own : nullptr;
-  made->routine = routine;
+  made->routine = routine != nullptr ? routine : do_nothing;
   made->part = 0;
   return made;
 }
