@@ -20,6 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/fp_control.h"
+
 extern "C" {
 
 /// Saves the current context in *save and resumes `to`, where the switch (or start) that saved it
@@ -28,13 +30,6 @@ std::intptr_t weft_context_switch(void** save, void* to, std::intptr_t value);
 
 /// The same for who is resumed with 0 only, and may make this the last call of a function that returns an int.
 int weft_context_leave(void** save, void* to, std::intptr_t value);
-
-/// The floating-point control words: mxcsr, and 32 bits higher the x87 control word.
-using weft_fp_control = std::uint64_t;
-weft_fp_control weft_context_fp_control();
-
-/// Makes both what `words` says.
-void weft_context_load_fp_control(weft_fp_control words);
 
 /// weft_context_switch() for a caller that knows the control words.
 std::intptr_t weft_context_resume(void** save, void* to, std::intptr_t value, weft_fp_control known);
@@ -131,12 +126,6 @@ WeftSuccessor weft_diverted_unit_returned();
 }
 
 namespace weft::arch {
-
-/// Whether they ask for the same: mxcsr also says, in its lowest bits, which exceptions have been.
-inline bool have_same_modes(weft_fp_control one, weft_fp_control other) {
-  constexpr weft_fp_control exceptions = 0x3f;
-  return ((one ^ other) & ~exceptions) == 0;
-}
 
 /// Bytes below `top` in which start_roc and start_ss keep the return address of the function it called.
 inline constexpr std::intptr_t return_slot_offset = -24;

@@ -220,7 +220,7 @@ std::intptr_t carry(Klt& self) {
   Worker& worker = *self.worker;
   if (Lent* lent = self.begins; lent != nullptr) {
     self.begins = nullptr;
-    return weft_context_start_full(&self.context, lent->stack->top(), &schedule_lent, lent, weft_context_fp_control());
+    return weft_context_start_full(&self.context, lent->stack->top(), &schedule_lent, lent, arch::fp_control());
   }
   return weft_context_switch(&self.context, worker.scheduler_context, static_cast<std::intptr_t>(self.event));
 }
@@ -315,7 +315,7 @@ Klt* get_klt(Worker& worker) {
 Klt* begin_here(Lent& lent) {
   lent.worker->lent_here = &lent;
   const std::intptr_t order =
-      weft_context_start_full(&lent.context, lent.stack->top(), &schedule_lent, &lent, weft_context_fp_control());
+      weft_context_start_full(&lent.context, lent.stack->top(), &schedule_lent, &lent, arch::fp_control());
   lent.worker->lent_here = nullptr;
   return reinterpret_cast<Klt*>(order);
 }

@@ -329,7 +329,7 @@ void start_once() {
   const NotCancelled meanwhile;
   if (runtime.hooks.starts != nullptr) runtime.hooks.starts();
   os::register_membarrier();
-  runtime.fp_control = weft_context_fp_control();
+  runtime.fp_control = arch::fp_control();
   remember_cpus();
   runtime.workers = configured_workers();
   runtime.active.store(runtime.workers, std::memory_order_relaxed);

@@ -345,7 +345,7 @@ void look(std::uint64_t now) {
     }
     const bool tries_again = worker.tries.load(std::memory_order_relaxed) != 0;
     if (!tries_again && !slice_is_over(group, now - before.since)) return;
-    if (!waiting && !has_local_work(worker)) {
+    if (!waiting && !has_local_work(worker) && !keeps_opener_from_going_on(worker)) {
       before.blocked = false;
       return;
     }

@@ -48,10 +48,21 @@ void note_left_at(std::uintptr_t instruction, bool spins);
 /// The same: it slept in the kernel on the KLT of a root that could go on.
 void note_moved();
 
-/// Whether the worker's root waits for nothing any more but its KLT, which it has lent.
+/// Whether who has opened one of the worker's shares, and runs a part of it on top of its own stack, would have something
+/// else to do by now.
+inline bool keeps_opener_from_going_on(const Worker& worker) {
+  for (const auto& place : worker.published) {
+    const Share* share = place.load(std::memory_order_acquire);
+    if (share != nullptr && share->wants_opener != nullptr && share->wants_opener(*share)) return true;
+  }
+  return false;
+}
+
+/// Whether the worker's root waits for nothing any more but its KLT, which it has lent; or an opener does.
 inline bool keeps_root_from_going_on(const Worker& worker) {
-  return worker.lends_within.load(std::memory_order_relaxed) != nullptr &&
-         worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready;
+  const bool lent = worker.lends_within.load(std::memory_order_relaxed) != nullptr &&
+                    worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready;
+  return lent || keeps_opener_from_going_on(worker);
 }
 
 /// What it has found: how often it has interrupted code of the program's, and the function in which that was most often

@@ -365,6 +365,46 @@ static void poll_for_the_root(void) {
   close(ends[1]);
 }
 
+// One member makes tasks and the others wait for them in a way of their own; the first, or the producer if that is the
+// first, has come to the end of the region and runs them.
+static void tasks_awaited(int members, int producer, int sleeps) {
+  enum { tasks = 4 };
+  int done = 0;
+#pragma omp parallel num_threads(members)
+  {
+    const int self = omp_get_thread_num();
+    if (self == producer) {
+      for (int i = 0; i < tasks; i++) {
+#pragma omp task shared(done)
+        {
+#pragma omp atomic
+          done++;
+        }
+      }
+    }
+    for (int seen = 0; self != 0 && seen < tasks;) {
+      if (sleeps) {
+        usleep(100);
+      }
+#pragma omp atomic read
+      seen = done;
+    }
+  }
+  CHECK_EQUAL(done, tasks, "tasks that members wait for");
+}
+
+static void tasks_that_members_wait_for(void) {
+  for (int round = 0; round < repeats(3); round++) {
+    for (int members = 2; members <= 8; members *= 2) {
+      for (int sleeps = 0; sleeps < 2; sleeps++) {
+        tasks_awaited(members, 0, sleeps);
+        tasks_awaited(members, 1, sleeps);
+        tasks_awaited(members, members - 1, sleeps);
+      }
+    }
+  }
+}
+
 static void fifty_spinning_barriers(void) {
   struct SpinningBarrier barrier;
   atomic_init(&barrier.arrived, 0);
@@ -567,6 +607,7 @@ int main(int count, char** arguments) {
       {"mutex_held_across_a_barrier", mutex_held_across_a_barrier, 0},
       {"spin_lock_held_across_a_barrier", spin_lock_held_across_a_barrier, 0},
       {"poll_for_the_root", poll_for_the_root, 0},
+      {"tasks_that_members_wait_for", tasks_that_members_wait_for, 0},
       {"fifty_spinning_barriers", fifty_spinning_barriers, 0},
       {"iterations_that_wait_for_each_other", iterations_that_wait_for_each_other, 0},
       {"many_that_allocate", many_that_allocate, 0},

@@ -130,7 +130,7 @@ TEST_F(Context, ReturnOnCompletion) {
   int calls = 0;
   void* self = nullptr;
   for (int round = 1; round <= 1000; ++round) {
-    EXPECT_EQ(weft_context_start_roc(&self, top_, returns_at_once, &calls, weft_context_fp_control()), 0);
+    EXPECT_EQ(weft_context_start_roc(&self, top_, returns_at_once, &calls, arch::fp_control()), 0);
     EXPECT_EQ(calls, round);
   }
 }
@@ -138,7 +138,7 @@ TEST_F(Context, ReturnOnCompletion) {
 TEST_F(Context, SwitchesThereAndBackWithValues) {
   for (auto start : {&weft_context_start_roc, &weft_context_start_full}) {
     Ping ping;
-    EXPECT_EQ(start(&ping.scheduler, top_, answers, &ping, weft_context_fp_control()), 1000);
+    EXPECT_EQ(start(&ping.scheduler, top_, answers, &ping, arch::fp_control()), 1000);
     for (int round = 0; round < 10000; ++round) {
       ASSERT_EQ(weft_context_switch(&ping.scheduler, ping.flow, -round), 1001 + round);
       ASSERT_EQ(ping.received, -round);
@@ -153,7 +153,7 @@ TEST_F(Context, SpawnAndResume) {
     Ping ping;
     EXPECT_EQ(spawn(&ping.scheduler, top_, answers, &ping), 1000);
     for (int round = 0; round < 10000; ++round) {
-      ASSERT_EQ(weft_context_resume(&ping.scheduler, ping.flow, -round, weft_context_fp_control()), 1001 + round);
+      ASSERT_EQ(weft_context_resume(&ping.scheduler, ping.flow, -round, arch::fp_control()), 1001 + round);
       ASSERT_EQ(ping.received, -round);
     }
   }
@@ -168,7 +168,7 @@ void jumps(void* argument) {
 TEST_F(Context, JumpResumesWithoutSaving) {
   for (auto start : {&weft_context_start_roc, &weft_context_start_full}) {
     Ping ping;
-    EXPECT_EQ(start(&ping.scheduler, top_, jumps, &ping, weft_context_fp_control()), 42);
+    EXPECT_EQ(start(&ping.scheduler, top_, jumps, &ping, arch::fp_control()), 42);
     EXPECT_EQ(ping.rounds, 7);
   }
 }
@@ -181,7 +181,7 @@ void notes_alignment(void* argument) {
 TEST_F(Context, StacksAreAlignedAsTheAbiSays) {
   void* self = nullptr;
   std::uintptr_t misaligned = 1;
-  weft_context_start_roc(&self, top_, notes_alignment, &misaligned, weft_context_fp_control());
+  weft_context_start_roc(&self, top_, notes_alignment, &misaligned, arch::fp_control());
   EXPECT_EQ(misaligned, 0U);
   misaligned = 1;
   weft_context_call_on(top_, notes_alignment, &misaligned);

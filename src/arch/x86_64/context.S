@@ -335,29 +335,6 @@ FUNCTION weft_context_jump
         jmp     *%rcx
 END weft_context_jump
 
-// weft_fp_control weft_context_fp_control(void)
-FUNCTION weft_context_fp_control
-        stmxcsr -8(%rsp)
-        fnstcw  -4(%rsp)
-        movl    -8(%rsp), %eax
-        movzwl  -4(%rsp), %edx
-        shlq    $32, %rdx
-        orq     %rdx, %rax
-        ret
-END weft_context_fp_control
-
-// void weft_context_load_fp_control(weft_fp_control words)
-FUNCTION weft_context_load_fp_control
-        fnstcw  -16(%rsp)
-        movzwl  -16(%rsp), %eax
-        movq    %rdi, -8(%rsp)
-        ldmxcsr -8(%rsp)
-        cmpw    -4(%rsp), %ax
-        je      1f
-        fldcw   -4(%rsp)
-1:      ret
-END weft_context_load_fp_control
-
 // intptr_t weft_context_start_roc(void** save, void* top, void (*entry)(void*), void* argument,
 //                                 weft_fp_control known)
 FUNCTION weft_context_start_roc

@@ -54,6 +54,9 @@ class Share {
   void (*run)(Share&, Worker&, Run) = nullptr;
   /// Whether take would find something although the range is used up (a hint); may be nullptr.
   bool (*wants_help)(const Share&) = nullptr;
+  /// Whether the opener, which lies below what runs on its worker, would have something to do that nobody else can (a
+  /// hint; also in signal handlers); may be nullptr.
+  bool (*wants_opener)(const Share&) = nullptr;
 
   void open(std::uint32_t first, std::uint32_t last) {
     const std::uint64_t opening = (range_.load(std::memory_order_relaxed) & openings) + one_opening;

@@ -199,14 +199,14 @@ inline void end_for_joiner(Worker& worker, Unit& joiner, Unit& unit) {
   joiner.state.store(UnitState::suspended, std::memory_order_relaxed);
   begin(worker, awaited);
   call_unit(awaited);
-  weft_context_load_fp_control(words);
+  arch::load_fp_control(words);
   end_for_joiner(worker, joiner, awaited);
   return true;
 }
 
 // By a joiner that may. False: something has come between, or it would run otherwise than on a scheduler.
 [[gnu::noinline]] bool try_to_call(Worker& worker, Unit& joiner, Unit& awaited) {
-  const weft_fp_control words = weft_context_fp_control();
+  const weft_fp_control words = arch::fp_control();
   if (!arch::have_same_modes(words, worker.fp_control)) return false;
   const Technique technique = awaited.technique;
   if (technique == Technique::stackless) [[unlikely]]

@@ -36,7 +36,7 @@ class SchedulerFrame {
         unit_(worker.current),
         context_(worker.scheduler_context),
         fp_control_(worker.fp_control),
-        own_fp_control_(weft_context_fp_control()),
+        own_fp_control_(arch::fp_control()),
         warm_(worker.warm),
         warm_class_(worker.warm_class),
         frame_returns_(worker.claims.frame_returns) {
@@ -54,7 +54,7 @@ class SchedulerFrame {
   }
   ~SchedulerFrame() {
     if (has_other_modes_) [[unlikely]]
-      weft_context_load_fp_control(own_fp_control_);
+      arch::load_fp_control(own_fp_control_);
     worker_.current = unit_;
     worker_.scheduler_context = context_;
     worker_.fp_control = fp_control_;
@@ -75,7 +75,7 @@ class SchedulerFrame {
   [[gnu::noinline]] void begin_modes(weft_fp_control modes) {
     has_other_modes_ = true;
     worker_.fp_control = modes;
-    weft_context_load_fp_control(modes);
+    arch::load_fp_control(modes);
   }
 
   Worker& worker_;

@@ -56,7 +56,7 @@ void member_entry(void* argument) {
   auto frame = static_cast<MemberFrame*>(argument);
   Member& member = frame->member;
   if (member.team->dispatch >= Dispatch::as_units) [[unlikely]]
-    weft_context_load_fp_control(member.team->modes);
+    arch::load_fp_control(member.team->modes);
   if (!frame->helper) member.team->function(member.team->data);
   if (member.team->tasks.used.load(std::memory_order_acquire)) run_tasks_while_there_are_some(member);
   end_implicit_task(member);
@@ -297,15 +297,27 @@ void run_members_left(core::Worker& worker, Team& team) {
     run_and_report(worker, team, run, true);
 }
 
-// A root, or a unit that runs members, does so in the midst of its wait for them: its state is as it was.
+namespace {
+
+// It runs members in the midst of its wait for them, and its state is as it was.
+bool is_below(const core::Unit& master, const core::Worker& worker) {
+  return master.state.load(std::memory_order_relaxed) == core::UnitState::running &&
+         &core::worker_of(master) == &worker && worker.current != &master;
+}
+
+}  // namespace
+
 void let_master_go_on(const Member& member) {
-  const core::Unit* master = member.team->master_unit;
   core::Worker& worker = *core::this_worker();
-  core::Unit& unit = *worker.current;
-  if (member.number == 0 || master == &unit || &core::worker_of(*master) != &worker ||
-      master->state.load(std::memory_order_relaxed) != core::UnitState::running)
-    return;
-  core::leave_unit(worker, unit, core::Event::yielded);
+  if (member.number == 0 || !is_below(*member.team->master_unit, worker)) return;
+  core::leave_unit(worker, *worker.current, core::Event::yielded);
+}
+
+bool wants_master(const core::Share& share) {
+  auto& team = reinterpret_cast<const Team&>(share);
+  if (!team.tasks.used.load(std::memory_order_acquire) || !has_queued_tasks(team.tasks)) return false;
+  const core::Unit* master = team.master_unit;
+  return master != nullptr && is_below(*master, core::worker_of(*master));
 }
 
 namespace {

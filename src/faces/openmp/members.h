@@ -23,5 +23,7 @@ bool take_from_team(core::Share& share, core::Worker& worker);
 void run_members_of(core::Share& share, core::Worker& worker, core::Share::Run run);
 /// Share::wants_help.
 bool wants_help(const core::Share& share);
+/// Share::wants_opener.
+bool wants_master(const core::Share& share);
 
 }  // namespace weft::openmp

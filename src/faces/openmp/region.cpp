@@ -61,6 +61,7 @@ unsigned acquire_threads(Member& member, unsigned wanted, int limit) {
   team->share.take = take_from_team;
   team->share.run = run_members_of;
   team->share.wants_help = wants_help;
+  team->share.wants_opener = wants_master;
   return team;
 }
 
@@ -117,16 +118,19 @@ void unpublish_if_of_no_use(Team& team) {
   if (!team.tasks.used.load(std::memory_order_relaxed) && team.share.left() == 0) core::unpublish(team.share);
 }
 
-[[gnu::always_inline]] inline void wait_for_members(Team& team) {
-  const auto complete = [&team] { return Pending::holders(team.pending.load(std::memory_order_acquire)) == 0; };
-  for (unsigned round = 0; !complete(); ++round) {
+// Or until one of them makes the first task of the team (wake_master_for_tasks). Whether it is the former.
+[[gnu::always_inline]] inline bool wait_for_members(Team& team) {
+  const auto may_sleep = [](std::uint64_t word) {
+    return Pending::holders(word) != 0 && (word & Pending::tasks_in_use) == 0;
+  };
+  for (unsigned round = 0; may_sleep(team.pending.load(std::memory_order_acquire)); ++round) {
     if (keep_looking(team, round)) continue;
     unpublish_if_of_no_use(team);
     core::Unit& unit = core::this_unit();
     core::prepare_suspend(unit);
     std::uint64_t word = team.pending.load(std::memory_order_relaxed);
     bool waits = false;
-    while (Pending::holders(word) != 0 && !waits)
+    while (may_sleep(word) && !waits)
       waits = team.pending.compare_exchange_weak(word, word | Pending::master_waits, std::memory_order_acq_rel,
                                                  std::memory_order_acquire);
     if (!waits) {
@@ -135,6 +139,7 @@ void unpublish_if_of_no_use(Team& team) {
     }
     core::suspend();
   }
+  return Pending::holders(team.pending.load(std::memory_order_acquire)) == 0;
 }
 
 void end_tasks(Team& team, Member& master) {
@@ -246,7 +251,7 @@ Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), voi
   team.standing = Standing::inner;
   if (outer.standing == Standing::root) team.standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
-    team.modes = weft_context_fp_control();
+    team.modes = arch::fp_control();
     give_seats(worker, team, outer);
     team.activates = !worker.active.load(std::memory_order_relaxed);
     if (team.activates) worker.active.store(true, std::memory_order_relaxed);
@@ -298,13 +303,12 @@ namespace {
     run_members_left(worker, team);
   }
   bool used_tasks = false;
-  do {  // again where the last members to end were the first to make tasks
+  do {
     if (team.tasks.used.load(std::memory_order_acquire)) {
       used_tasks = true;
       end_tasks(team, master);
     }
-    wait_for_members(team);
-  } while (team.tasks.used.load(std::memory_order_acquire));
+  } while (!wait_for_members(team) || team.tasks.used.load(std::memory_order_acquire));
   if (used_tasks) close_pool(team);
   core::unpublish(team.share);
   if (team.size > 2 && team.share.run_length.load(std::memory_order_relaxed) == 0) [[unlikely]]
@@ -336,7 +340,7 @@ namespace {
 
 // For the experiment: the master leaves all members to whoever looks for work, if only on its own worker.
 void wait_without_helping(Team& team) {
-  if (team.size > 1 && !forked_inside(team)) wait_for_members(team);
+  if (team.size > 1 && !forked_inside(team)) (void)wait_for_members(team);
 }
 
 [[gnu::noinline, gnu::cold]] void close_attended_region(Team& team) {

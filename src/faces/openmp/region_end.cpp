@@ -70,6 +70,19 @@ unsigned take_vacant(Team& team) {
   return 0;
 }
 
+// It does not go to sleep once it has seen the mark; and if it has gone to sleep before, that is seen here.
+void wake_master_for_tasks(Team& team) {
+  core::Unit* master = team.master_unit;
+  std::uint64_t word = team.pending.load(std::memory_order_relaxed);
+  while ((word & Pending::master_waits) != 0) {
+    if (!team.pending.compare_exchange_weak(word, word & ~Pending::master_waits, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed))
+      continue;
+    core::resume(*master);
+    return;
+  }
+}
+
 void drop_holders(Team& team, std::uint64_t count) {
   core::Unit* master = team.master_unit;
   std::uint64_t word = team.pending.load(std::memory_order_relaxed);

@@ -21,6 +21,10 @@ struct RegionEnd {
   void disarm() { team.end_waiter = nullptr; }
 };
 
+/// Tasks are in use from now on (Pending::tasks_in_use): the master may sleep at the end of the region until the
+/// members are done, and is to run tasks instead.
+void wake_master_for_tasks(Team& team);
+
 /// So many of those who hold the team open are done with it (Pending::holder).
 void drop_holders(Team& team, std::uint64_t count);
 

@@ -5,6 +5,7 @@
 
 #include "base/panic.h"
 #include "core/scheduler.h"
+#include "faces/openmp/region_end.h"
 #include "faces/openmp/blocks.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/spare_task.h"
@@ -122,15 +123,18 @@ Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
 
 void open_pool(Team& team) {
   TaskPool& pool = team.tasks;
-  core::SpinGuard guard(pool.lock);
-  if (pool.used.load(std::memory_order_relaxed)) return;
-  if (!pool.seats.reserve(team.size)) no_memory();
-  pool.members.store(team.size, std::memory_order_release);
-  // The caller is a member that is not done, so the team is open and stays so.
-  team.pending.fetch_or(Pending::tasks_in_use, std::memory_order_relaxed);
-  pool.used.store(true, std::memory_order_release);
-  // A root outside any region has nobody to help it, and a share that is published must last for ever.
-  if (team.level != 0 && team.share.published_by == nullptr) core::publish(*core::this_worker(), team.share);
+  {
+    core::SpinGuard guard(pool.lock);
+    if (pool.used.load(std::memory_order_relaxed)) return;
+    if (!pool.seats.reserve(team.size)) no_memory();
+    pool.members.store(team.size, std::memory_order_release);
+    // The caller is a member that is not done, so the team is open and stays so.
+    team.pending.fetch_or(Pending::tasks_in_use, std::memory_order_acq_rel);
+    pool.used.store(true, std::memory_order_release);
+    // A root outside any region has nobody to help it, and a share that is published must last for ever.
+    if (team.level != 0 && team.share.published_by == nullptr) core::publish(*core::this_worker(), team.share);
+  }
+  wake_master_for_tasks(team);
 }
 
 void close_pool(Team& team) {
