@@ -12,7 +12,7 @@ run: ## build weft, and compare it with the stock OpenMP runtimes on nested prog
 	@scripts/build release
 	@./weft bench main
 
-bench: ## every benchmark, every case; one alone: ./weft bench NAME
+bench: ## the nested programs, every case; more, one by one: ./weft bench
 	@scripts/bootstrap build bench
 	@scripts/build release
 	@./weft bench all

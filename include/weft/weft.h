@@ -64,7 +64,9 @@ typedef struct weft_worker weft_worker;
 /* Starts weft, and makes the caller a root; counted: each weft_init() wants its weft_finalize(). Workers
  * start when there is work for them: WEFT_NUM_WORKERS of them, the caller's included (default: the CPUs of
  * the affinity mask, cut by the cgroup's quota, of which docs/workers.md says when they are counted again); as many as
- * can be had. MEMORY.
+ * can be had. In a unit, which cannot take it back (weft_finalize), it only counts. Units begin with the modes of
+ * floating-point arithmetic (rounding, denormals) that the thread has which starts weft; what one changes is its own,
+ * but for stackless ones. MEMORY.
  *
  * In a child of fork(2) there is whoever forked, as a root, with the values of its keys; all other units and roots are
  * gone, and workers start anew. Objects that others were using at that moment (pools, mutexes) stay as they were left,
@@ -102,7 +104,7 @@ typedef enum weft_state {
   WEFT_CREATED, /* not started yet */
   WEFT_READY,   /* in a pool */
   WEFT_RUNNING,
-  WEFT_SUSPENDED, /* waits for somebody to resume it */
+  WEFT_SUSPENDED, /* waits: for weft_resume(), an object, a time, the end of another unit */
   WEFT_DONE
 } weft_state;
 
@@ -123,8 +125,10 @@ typedef enum weft_preemption {
 
 typedef struct weft_unit_attr {
   weft_technique technique;   /* WEFT_AUTO */
-  size_t stack_size;          /* of the stack; 0: WEFT_STACKSIZE, or the system's default for threads */
-  void* stack;                /* the caller's own memory of stack_size bytes; NULL: weft's, with a guard page */
+  size_t stack_size;          /* of the stack, 1 TiB at most, rounded up; 0: WEFT_STACKSIZE, or the system's default for
+                               * threads. Not for WEFT_SC: ARGUMENT */
+  void* stack;                /* the caller's own memory of stack_size bytes, 4 KiB at least; NULL: weft's, with a
+                               * guard page */
   weft_pool* pool;            /* NULL: the first of the calling worker's scheduler, or the worker's own deque */
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
@@ -145,8 +149,8 @@ typedef struct weft_unit_attr {
  * Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
-/* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only. MEMORY at once
- * for more than 4,294,967,295. */
+/* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only: ARGUMENT.
+ * MEMORY at once for more than 4,294,967,295. */
 WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                    const weft_unit_attr* attr, weft_unit** units);
 
@@ -200,9 +204,10 @@ WEFT_API int weft_yield(void);
 WEFT_API int weft_yield_to(weft_unit* unit);
 
 /* Waits for somebody's weft_resume(). A resume that came before is not lost: the next suspend returns at once.
- * Units only: STATE. */
+ * Units only: STATE. Not stackless ones: STACKLESS. */
 WEFT_API int weft_suspend(void);
-/* Makes a suspended unit ready. STATE: it has been resumed already and has not suspended since, or is done. */
+/* Makes a unit ready that has called weft_suspend(). One that has not, or waits for something else, does not wait in
+ * its next one. STATE: it has been resumed already and has not suspended since, or is done. */
 WEFT_API int weft_resume(weft_unit* unit);
 
 /* weft_resume() and weft_yield() at once: if the unit was suspended, it runs next on the calling worker where that can
@@ -244,8 +249,8 @@ WEFT_API int weft_auto_choice(void (*entry)(void*), weft_choice* choice);
 WEFT_API const char* weft_technique_name(weft_technique technique);
 
 /* Unit-local keys: a value per unit (and per root), with a destructor that runs, when the unit ends, for each value
- * that is not NULL; it may do whatever the unit may, also set values, which are destroyed in turn, up to three times.
- * As pthread_key_create of POSIX; ABT_key. */
+ * that is not NULL; it may do whatever the unit may, also set values, which are destroyed in turn, up to three times
+ * more. As pthread_key_create of POSIX; ABT_key. */
 typedef struct weft_key {
   uint32_t index;
   uint32_t generation;
@@ -280,9 +285,9 @@ typedef enum weft_order {
   WEFT_DEQUE     /* owner: newest first; others steal the oldest (Chase-Lev). PRIV, SPMC and MPMC only */
 } weft_order;
 
-/* A pool of the user's own. pop returns NULL if there is nothing. All are called by whatever workers use the pool, in the
- * midst of putting a unit there or of looking for one: they must not wait, nor yield. Where a worker's scheduler calls
- * them they are no unit, and answered as a stackless one is, as is the code of a scheduler of the user's own. */
+/* A pool of the user's own. pop returns NULL if there is nothing. All are called by whatever workers use the pool, in
+ * the midst of putting a unit there or of looking for one: they must not wait, nor yield. Where a worker's scheduler
+ * calls them they are no unit, and answered as a stackless one is, as is the code of a scheduler of the user's own. */
 typedef struct weft_pool_functions {
   void (*push)(void* data, weft_unit* unit);
   weft_unit* (*pop)(void* data);

@@ -9,6 +9,10 @@
 #ifndef WEFT_WEFT_HPP
 #define WEFT_WEFT_HPP
 
+#if __cplusplus < 202002L
+#error "weft/weft.hpp needs C++20 (-std=c++20); weft/weft.h does for every C++"
+#else
+
 #include <atomic>
 #include <chrono>
 #include <concepts>
@@ -554,4 +558,5 @@ class Worker {
 }  // namespace WEFT_CONFIGURATION
 }  // namespace weft
 
+#endif  // C++20
 #endif

@@ -128,7 +128,7 @@ SANITIZER = re.compile(r"(lib(clang_rt\.)?(asan|hwasan|lsan|tsan)[^/]*\.so[^/]*)
 
 
 def preloads(weft: str, image: Image, old: str) -> str:
-    """weft before all others, but for the sanitizers that there are already, and the one that the program is linked to."""
+    """weft before all others, but for sanitizers: those that are there already, and what the program is linked to."""
     kept = [part for part in re.split(r"[\s:]+", old) if part not in ("", weft)]
     linked = image.elf.needed if image.elf is not None else []
     sanitizers = [name for name in (*kept, *linked) if SANITIZER.search(name)]

@@ -232,9 +232,9 @@ void forget_packing(const Packing& packing) {
 void obey_commands() {
   int word = 0;
   base::read_variable("WEFT_CTL", "on or off", "on", [&word](base::ValueReader& value) {
-    return base::read_one_of(value, {"on", "off"}, word);
+    return base::read_one_of(value, {"on", "off", "yes", "no", "true", "false", "1", "0"}, word);
   });
-  if (word == 0) os::install_control(obey);
+  if (word % 2 == 0) os::install_control(obey);
 }
 
 }  // namespace weft::core

@@ -249,7 +249,14 @@ void replace_scheduler(Worker& worker, Scheduler* scheduler) {
   Scheduler* before = worker.scheduler();
   worker.own_scheduler.store(scheduler, std::memory_order_seq_cst);
   if (before != nullptr) before->end_on(worker);  // not earlier: it may be freed from then on (destroy())
-  if (scheduler != nullptr) scheduler->begin_on(worker);
+  if (scheduler != nullptr) {
+    scheduler->begin_on(worker);
+    return;
+  }
+  // What lies there could not be seen before (find.cpp), and who was woken for it has gone to sleep again. Partner:
+  // whoever puts something there, and has seen no sleepers.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!worker.inbox.looks_empty() || !worker.deque.looks_empty()) notify();
 }
 
 void notify_pool_slow(const Pool& pool) {

@@ -322,7 +322,11 @@ void read_interrupt_environment() {
   SliceSettings slices;
   read_slice("WEFT_WATCHDOG_SLICE", "(10000)", slices.longest_ns);
   read_slice("WEFT_WATCHDOG_SHORTEST", "(100)", slices.shortest_ns);
-  if (slices.shortest_ns > slices.longest_ns) slices.shortest_ns = slices.longest_ns;
+  if (slices.shortest_ns > slices.longest_ns) {
+    if (const char* shortest = std::getenv("WEFT_WATCHDOG_SHORTEST"); shortest != nullptr)
+      base::warn("WEFT_WATCHDOG_SHORTEST=%s: longer than WEFT_WATCHDOG_SLICE; using the same", shortest);
+    slices.shortest_ns = slices.longest_ns;
+  }
   set_slices(slices);
 }
 

@@ -19,8 +19,9 @@
 namespace weft::core {
 namespace {
 
-// Whether the worker is the one that serves a pool that one worker has to itself. A unit may have come from such a pool,
-// or be told to migrate there, and run elsewhere; and who serves it is not known where that is a scheduler in a pool.
+// Whether the worker is the one that serves a pool that one worker has to itself. A unit may have come from such a
+// pool, or be told to migrate there, and run elsewhere; and who serves it is not known where that is a scheduler in a
+// pool.
 bool serves(const Worker& worker, const Unit& unit, const Pool& pool) {
   const Worker* server = pool.server.load(std::memory_order_relaxed);
   return server != nullptr ? server == &worker : unit.place == worker.index;

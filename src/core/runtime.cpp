@@ -11,6 +11,7 @@
 #include "base/panic.h"
 #include "core/active.h"
 #include "core/cpus.h"
+#include "core/create.h"
 #include "core/extras.h"
 #include "core/find.h"
 #include "core/identities.h"
@@ -404,6 +405,9 @@ Worker* start_worker(Scheduler* scheduler) {
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
   replace_scheduler(*worker, scheduler);
+  // What an earlier user of the slot has left there is nothing of this one's.
+  if (&open_worker(*worker) != worker)
+    if (Unit* left = worker->inbox.take_all(); left != nullptr) launch_at(*worker, left);
   worker->claims.ends.store(false, std::memory_order_relaxed);
   worker->life.store(1, std::memory_order_relaxed);
   if (start_carrying(*worker, WorkerUse::of_program) == 0) {
@@ -444,10 +448,6 @@ void end_klt(Worker& worker, void (*release)(Worker&)) {
 void join_worker(Worker& worker) {
   ask_to_end_and_wait(worker);
   replace_scheduler(worker, nullptr);
-  // What lies there could not be seen before (find.cpp), and who was woken for it has gone to sleep again. Partner: whoever
-  // puts something there, and has seen no sleepers.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!worker.inbox.looks_empty() || !worker.deque.looks_empty()) notify();
   leave_slot(worker);
 }
 

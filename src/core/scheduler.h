@@ -115,8 +115,8 @@ bool offers_share(const Worker& worker);
 /// The scheduler of a KLT of weft's; returns only when somebody has asked the worker to end.
 void schedule_worker(Worker& worker);
 
-/// Where a unit without a pool goes that is ready on this worker, or was there last: from one with a scheduler of its own,
-/// which has pools to run first, and which nobody takes anything away from, to one of weft's, if there is any.
+/// Where a unit without a pool goes that is ready on this worker, or was there last: from one with a scheduler of its
+/// own, which has pools to run first, and which nobody takes anything away from, to one of weft's, if there is any.
 Worker& open_worker(Worker& worker);
 
 /// Puts a ready unit where it belongs, and tells those who may run it.

@@ -48,8 +48,8 @@ void note_left_at(std::uintptr_t instruction, bool spins);
 /// The same: it slept in the kernel on the KLT of a root that could go on.
 void note_moved();
 
-/// Whether who has opened one of the worker's shares, and runs a part of it on top of its own stack, would have something
-/// else to do by now.
+/// Whether who has opened one of the worker's shares, and runs a part of it on top of its own stack, would have
+/// something else to do by now.
 inline bool keeps_opener_from_going_on(const Worker& worker) {
   for (const auto& place : worker.published) {
     const Share* share = place.load(std::memory_order_acquire);

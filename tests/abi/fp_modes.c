@@ -1,5 +1,5 @@
-/* The modes of floating-point arithmetic (rounding, denormals) belong to a thread: members begin with those of who opens
- * the region, and what they change themselves concerns nobody else. */
+/* The modes of floating-point arithmetic (rounding, denormals) belong to a thread: members begin with those of who
+ * opens the region, and what they change themselves concerns nobody else. */
 #include <stdint.h>
 #include <xmmintrin.h>
 

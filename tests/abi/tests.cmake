@@ -40,6 +40,7 @@ weft_abi_test(atomic C atomic.c OPTIONS -Wno-unused-but-set-variable)
 weft_abi_test(flush C flush.c)
 weft_abi_test(fp_modes C fp_modes.c NO_STOCK) # libgomp's threads begin with those of whoever had them made
 weft_abi_test(proc_bind C proc_bind.c)
+weft_abi_test(late_environment C late_environment.c NO_STOCK) # libgomp reads it when it is loaded
 weft_abi_test(routines_time C routines_time.c)
 weft_abi_test(dynamic C dynamic.c)
 weft_abi_test(orphaned C orphaned.c)

@@ -526,8 +526,9 @@ TEST_F(SchedulerTest, ALoneWorkerFindsWhatAThreadHasLeft) {
     begun = ran = false;
     return std::thread([&] {
       while (!begun) std::this_thread::yield();
-      EXPECT_EQ(weft_unit_create([](void* told) { *static_cast<std::atomic<bool>*>(told) = true; }, &ran, nullptr, nullptr),
-                WEFT_OK);
+      EXPECT_EQ(
+          weft_unit_create([](void* told) { *static_cast<std::atomic<bool>*>(told) = true; }, &ran, nullptr, nullptr),
+          WEFT_OK);
     });
   };
   const auto yields_until_it_ran = [&] {

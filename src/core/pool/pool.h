@@ -8,8 +8,8 @@
 //   deque         deque         -             -             deque         deque+lock
 //
 // A unit that has waited may be made ready by anybody, also where the pool has one producer: then it goes into a list
-// beside (put_back). There a consumer finds it: one that is the producer as well takes it over (take_in_returned), others
-// look when there is nothing else, and there whoever yields goes, too.
+// beside (put_back). There a consumer finds it: one that is the producer as well takes it over (take_in_returned),
+// others look when there is nothing else, and there whoever yields goes, too.
 //
 // A pool of access priv takes no locked instruction at all. Private lists (rings) are inlined: a caller that knows what
 // it has pays a compare and the ring. Everything else goes through a table of functions, as pools of the user's own do.
@@ -168,8 +168,8 @@ class alignas(base::cache_line) Pool final {
     }
   }
 
-  /// The worker whose scheduler has it as its first pool, or for itself (Access::priv); nullptr: none, or not known. For
-  /// others a hint.
+  /// The worker whose scheduler has it as its first pool, or for itself (Access::priv); nullptr: none, or not known.
+  /// For others a hint.
   std::atomic<const Worker*> server{nullptr};
 
  private:

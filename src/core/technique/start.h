@@ -27,7 +27,8 @@ enum class Event : std::intptr_t {
 /// A scheduler frame: restores, at its end, the frame around it. Every loop that starts or resumes
 /// units has one for as long as it runs. `loops`: it runs whatever is ready, so units may pass the worker on to each
 /// other; else it wants to have it back. `modes`: the floating-point control words with which its units begin, whatever
-/// the KLT has, which may be a thread of the program's, or have been started by one; but for the exceptions that have been.
+/// the KLT has, which may be a thread of the program's, or have been started by one; but for the exceptions that have
+/// been.
 class SchedulerFrame {
  public:
   explicit SchedulerFrame(Worker& worker, bool loops = false) : SchedulerFrame(worker, loops, runtime.fp_control) {}

@@ -419,8 +419,8 @@ namespace {
 
 }  // namespace
 
-// Who calls a unit's function straight away, without call_unit() around it (a row, a joiner), sees to what is due after it
-// when that comes back. One that has deviated comes here.
+// Who calls a unit's function straight away, without call_unit() around it (a row, a joiner), sees to what is due after
+// it when that comes back. One that has deviated comes here.
 extern "C" WeftSuccessor weft_diverted_unit_returned() {
   return has_flag(*this_worker()->current, UnitFlag::detailed) ? end_detailed() : weft_unit_ends();
 }

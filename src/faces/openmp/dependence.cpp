@@ -172,8 +172,8 @@ struct DependenceTable {
     return *(head = new (take_block(sizeof(Entry))) Entry{.address = address, .next = head});
   }
 
-  // A program may go on for ever and never name an address again: entries whose tasks are all complete go first, and the
-  // table grows if that was not worth the look at all of them.
+  // A program may go on for ever and never name an address again: entries whose tasks are all complete go first, and
+  // the table grows if that was not worth the look at all of them.
   void make_room() {
     for (Entry*& head : std::span(buckets, std::size_t{1} << bits)) {
       Entry** link = &head;

@@ -11,10 +11,10 @@
 // that predecessors may take away, and edges and links are counted by plain numbers; one step takes back the rest. A
 // task without edges has been shown to nobody, and needs no such step.
 //
-// The table grows with the addresses of tasks that are not complete, so that each costs the same; and of tasks that only
-// read, or may run beside each other for another reason, those that are complete are sorted out whenever their number
-// has doubled. So what a program costs that goes on for ever does not grow with the tasks it has had, nor with the
-// addresses.
+// The table grows with the addresses of tasks that are not complete, so that each costs the same; and of tasks that
+// only read, or may run beside each other for another reason, those that are complete are sorted out whenever their
+// number has doubled. So what a program costs that goes on for ever does not grow with the tasks it has had, nor with
+// the addresses.
 //
 // For each address the table holds the last generation of tasks that may run beside each other (one writer; or all that
 // read; or those with inoutset; or those with mutexinoutset) and the generation before it, which each of them waits

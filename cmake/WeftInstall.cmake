@@ -1,0 +1,27 @@
+# `cmake --install build --prefix FOLDER`: libweft with its headers, for find_package(weft) and pkg-config, and under
+# lib/weft what the command `weft run` needs, in the order of a checkout.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(weft_package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
+set(weft_home "${CMAKE_INSTALL_LIBDIR}/weft")
+
+install(TARGETS weft EXPORT weftTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/weft" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT weftTargets NAMESPACE weft:: DESTINATION "${weft_package}" FILE weftConfig.cmake)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/weftConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/weftConfigVersion.cmake" DESTINATION "${weft_package}")
+file(RELATIVE_PATH weft_prefix_of_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/weft.pc.in" "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/weft" DESTINATION "${weft_home}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/python" DESTINATION "${weft_home}" PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY "${PROJECT_BINARY_DIR}/dropin/" DESTINATION "${weft_home}/build/dropin" USE_SOURCE_PERMISSIONS)
+install(
+  CODE "
+  set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+  file(MAKE_DIRECTORY \"\${bin}\")
+  file(RELATIVE_PATH command \"\${bin}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${weft_home}/weft\")
+  file(CREATE_LINK \"\${command}\" \"\${bin}/weft\" SYMBOLIC)
+  message(STATUS \"Installing: \${bin}/weft\")")
