@@ -6,7 +6,7 @@
  * Conventions. Functions that can fail return 0 (WEFT_OK) or one of enum weft_error; what they hand back is
  * written only on success. "Any caller" means units and threads of the program (roots) alike; a thread
  * becomes a root with its first call; without memory for that the process ends with a line (weft_init() returns
- * MEMORY instead). So it does without memory for a stack that is bound when a unit starts. Where nothing is said of
+ * MEMORY instead). It does so, too, without memory for the stack of a unit that gets it only when it starts. Where nothing is said of
  * callers, any may call it, and it does not wait. NULL where an object is expected, or where something shall be
  * written: ARGUMENT, which is not repeated below. Times are in nanoseconds, sizes in bytes. Sources: [D] is S.
  * Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance Computing",
@@ -409,10 +409,10 @@ WEFT_API int weft_packing_free(weft_packing* packing);
  * gives way to others that wait, if there are any. It is left only where that is safe; else it runs on until the next
  * tick:
  *   - signal-yield: not inside libc, the dynamic linker, the C++ runtime, the library that malloc() comes from if that
- *     is another, and weft. Any other code must stand it
- *     that another unit runs in its middle, on its KLT: a lock that such code holds may be wanted by that unit, which
- *     should then wait by a weft_mutex, yield, or be preemptive itself. With WEFT_OWN_TLS its thread-local storage
- *     stays its own; without, it says that it depends on none ("KLT-independent", 3.1.1).
+ *     is another, and weft. Any other code must tolerate that another unit runs in the middle of it, on the same KLT:
+ *     a lock that it holds may be wanted by that unit, which should then wait by a weft_mutex, yield, or be preemptive
+ *     itself. With WEFT_OWN_TLS its thread-local storage stays its own; without, it says that it depends on none
+ *     ("KLT-independent", 3.1.1).
  *   - KLT-switching: not inside weft; in libc and the others of those only where it sleeps in a system call (a lock of
  *     malloc's is not held for slices in which its holder does not run); in any other code. While it waits for its
  *     next slice, it keeps its KLT with all that belongs to one. There are at most WEFT_MAX_KLTS of these (4096), 1

@@ -178,7 +178,12 @@ def unreached(image: Image) -> tuple[list[str], bool]:
 
 
 def restore_signals() -> None:
-    """Python ignores some signals for itself; the program gets them as weft's own caller left them."""
+    """Python ignores some signals for itself; the program gets them as weft's own caller left them.
+
+    A profiler that is preloaded has set a timer here too, which would outlive its handler.
+    """
+    if os.environ.get("LD_PRELOAD"):
+        signal.setitimer(signal.ITIMER_PROF, 0)
     ignored = int(str(sys._xoptions.get("weft_ignored_signals", "0")) or "0", 16)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         if not ignored >> (number - 1) & 1:

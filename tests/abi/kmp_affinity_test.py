@@ -111,7 +111,7 @@ def check_here():
     check(both, two, None, "OMP_PROC_BIND, GOMP_CPU_AFFINITY: not used, since KMP_AFFINITY is set")
     check({"KMP_AFFINITY": "verbose", "OMP_PLACES": "{0},{1}"}, two, None, "KMP_AFFINITY: the places are {0},{1}")
     check({"KMP_AFFINITY": "verbose"}, [], None, "KMP_AFFINITY: threads are not bound")
-    check({"KMP_AFFINITY": "noverbose,respect,warnings", "OMP_PLACES": "{0},{1}"}, two)
+    check({"KMP_AFFINITY": "noverbose,respect,noreset,warnings", "OMP_PLACES": "{0},{1}"}, two)
     for bad in (
         "bogus",
         "compact,scatter",

@@ -100,8 +100,8 @@ def _pick_runtimes(console: Console, wanted: str | None, also: list[str], tune: 
         for line in missing:
             console.print(line)
         return found
-    picked = []
-    for name in wanted.split(","):
+    picked: list[Runtime] = []
+    for name in dict.fromkeys(wanted.split(",")):
         runtime = next((r for r in found if r.name == name), None)
         if runtime is None:
             reason = next((line for line in missing if line.startswith(f"{name}:")), "there is no such runtime")
@@ -169,6 +169,11 @@ def bench(
         return
     _check_names(names)
     json_path, png_path = find_outputs("-".join(names), json_file, png_file)
+    others = [name for name in names if name in (preempt.NAME, steps.NAME, native.GROUP, *native.NAMES)]
+    if others and (runtimes or also):
+        raise typer.BadParameter(f"--runtimes and --also: {', '.join(others)} does not compare runtimes of OpenMP")
+    if instructions and not {native.GROUP, "techniques"} & set(names):
+        raise typer.BadParameter("--instructions: only techniques counts them")
     for alone in (preempt, steps):
         if alone.NAME not in names:
             continue

@@ -452,5 +452,7 @@ def openmp_group() -> list[Benchmark]:
 
 def chosen_cases(benchmark: Benchmark, *, main: bool, quick: bool) -> list[Case]:
     """The cases of a run: all of them when asked for by name, fewer in the main job, fewest with --quick."""
-    cases = [case for case in benchmark.cases if not quick or case.quick]
-    return [case for case in cases if case.main] if main and not quick else cases
+    if main and not quick:
+        return [case for case in benchmark.cases if case.main]
+    fewest = [case for case in benchmark.cases if case.quick]
+    return fewest if quick and (fewest or main) else list(benchmark.cases)

@@ -37,6 +37,7 @@ struct Affinity {
   bool quiet = false;
   bool respect = true;
   bool duplicates = true;
+  bool resets = false;  // the initial thread's mask after a region: not to be had, but to be declined
   PlaceList listed;
 };
 constinit Affinity affinity;
@@ -51,6 +52,7 @@ constexpr Switch switches[] = {
     {"warnings", &Affinity::quiet, false},       {"nowarnings", &Affinity::quiet, true},
     {"respect", &Affinity::respect, true},       {"norespect", &Affinity::respect, false},
     {"duplicates", &Affinity::duplicates, true}, {"noduplicates", &Affinity::duplicates, false},
+    {"noreset", &Affinity::resets, false},
 };
 
 bool read_switch(ValueReader& value, Affinity& result) {

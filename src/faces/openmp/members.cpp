@@ -297,27 +297,20 @@ void run_members_left(core::Worker& worker, Team& team) {
     run_and_report(worker, team, run, true);
 }
 
-namespace {
-
-// It runs members in the midst of its wait for them, and its state is as it was.
-bool is_below(const core::Unit& master, const core::Worker& worker) {
-  return master.state.load(std::memory_order_relaxed) == core::UnitState::running &&
-         &core::worker_of(master) == &worker && worker.current != &master;
-}
-
-}  // namespace
-
+// While it runs members its state is as it was before.
 void let_master_go_on(const Member& member) {
+  const core::Unit& master = *member.team->master_unit;
   core::Worker& worker = *core::this_worker();
-  if (member.number == 0 || !is_below(*member.team->master_unit, worker)) return;
-  core::leave_unit(worker, *worker.current, core::Event::yielded);
+  const bool is_below = member.number != 0 && &core::worker_of(master) == &worker &&
+                        master.state.load(std::memory_order_relaxed) == core::UnitState::running;
+  if (is_below) core::leave_unit(worker, *worker.current, core::Event::yielded);
 }
 
+// (Not by a look at the master's unit: the region may be over, and that gone.)
 bool wants_master(const core::Share& share) {
   auto& team = reinterpret_cast<const Team&>(share);
-  if (!team.tasks.used.load(std::memory_order_acquire) || !has_queued_tasks(team.tasks)) return false;
-  const core::Unit* master = team.master_unit;
-  return master != nullptr && is_below(*master, core::worker_of(*master));
+  return team.master_runs_members.load(std::memory_order_relaxed) && team.tasks.used.load(std::memory_order_acquire) &&
+         has_queued_tasks(team.tasks);
 }
 
 namespace {

@@ -300,7 +300,9 @@ namespace {
   if (team.share.left() != 0) {
     core::Worker& worker = *core::this_worker();
     keep_own_identity_while_members_run(worker);
+    team.master_runs_members.store(true, std::memory_order_relaxed);
     run_members_left(worker, team);
+    team.master_runs_members.store(false, std::memory_order_relaxed);
   }
   bool used_tasks = false;
   do {
