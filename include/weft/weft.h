@@ -6,12 +6,12 @@
  * Conventions. Functions that can fail return 0 (WEFT_OK) or one of enum weft_error; what they hand back is
  * written only on success. "Any caller" means units and threads of the program (roots) alike; a thread
  * becomes a root with its first call; without memory for that the process ends with a line (weft_init() returns
- * MEMORY instead). It does so, too, without memory for the stack of a unit that gets it only when it starts. Where nothing is said of
- * callers, any may call it, and it does not wait. NULL where an object is expected, or where something shall be
- * written: ARGUMENT, which is not repeated below. Times are in nanoseconds, sizes in bytes. Sources: [D] is S.
- * Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance Computing",
- * [S] S. Shiina et al., "Lightweight Preemptive User-Level Threads" (PPoPP 2021).
- * Synchronisation objects stand in weft/sync.h, which this file includes. */
+ * MEMORY instead). It does so, too, without memory for the stack of a unit that gets it only when it starts. Where
+ * nothing is said of callers, any may call it, and it does not wait. NULL where an object is expected, or where
+ * something shall be written: ARGUMENT, which is not repeated below. Times are in nanoseconds, sizes in bytes. Sources:
+ * [D] is S. Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance
+ * Computing", [S] S. Shiina et al., "Lightweight Preemptive User-Level Threads" (PPoPP 2021). Synchronisation objects
+ * stand in weft/sync.h, which this file includes. */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 

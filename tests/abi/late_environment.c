@@ -1,4 +1,5 @@
-/* What a program sets in its environment before it first uses OpenMP is heeded, although the library has been loaded. */
+/* What a program sets in its environment before it first uses OpenMP is heeded, although the library has been loaded.
+ */
 #include "check.h"
 
 __attribute__((constructor)) static void set(void) {

@@ -235,7 +235,7 @@ TEST_F(PoolTest, WhatComesBackIntoAPrivatePoolHasItsTurn) {
     }
 }
 
-// Runs `units` and waits for them, on a thread with a pool of its own. `begin`: whether all have one.
+// Runs so many units and waits for them, on a thread with a pool of its own.
 class Served {
  public:
   explicit Served(std::atomic<int>& ready) : ready_(ready), thread_([this] { serve(); }) {}
@@ -290,13 +290,13 @@ TEST_F(PoolTest, UnitsMoveBetweenPrivatePoolsOfTwoWorkers) {
 }
 
 TEST_F(PoolTest, AUnitOfAPrivatePoolIsResumedToWhereItsPoolIs) {
-  std::atomic<int> ready{0};
-  Served one(ready), other(ready);
-  while (ready != 2) weft_sleep(100'000);
   weft_mutex mutex = WEFT_MUTEX_INIT;
   std::vector<weft_unit*> waiting;
   constexpr int turns = 30;
   std::atomic<int> left{Served::units};
+  std::atomic<int> ready{0};
+  Served one(ready), other(ready);  // the last, as their threads use the others
+  while (ready != 2) weft_sleep(100'000);
   one.body = [&] {
     for (int turn = 0; turn < turns; ++turn) {
       EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
