@@ -18,10 +18,11 @@ install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDI
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/weft" DESTINATION "${weft_home}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/python" DESTINATION "${weft_home}" PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY "${PROJECT_BINARY_DIR}/dropin/" DESTINATION "${weft_home}/build/dropin" USE_SOURCE_PERMISSIONS)
+file(RELATIVE_PATH weft_command "/${CMAKE_INSTALL_BINDIR}" "/${weft_home}/weft")
 install(
   CODE "
-  set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+  get_filename_component(prefix \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
+  set(bin \"\$ENV{DESTDIR}\${prefix}/${CMAKE_INSTALL_BINDIR}\")
   file(MAKE_DIRECTORY \"\${bin}\")
-  file(RELATIVE_PATH command \"\${bin}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${weft_home}/weft\")
-  file(CREATE_LINK \"\${command}\" \"\${bin}/weft\" SYMBOLIC)
+  file(CREATE_LINK \"${weft_command}\" \"\${bin}/weft\" SYMBOLIC)
   message(STATUS \"Installing: \${bin}/weft\")")

@@ -65,8 +65,8 @@ typedef struct weft_worker weft_worker;
  * start when there is work for them: WEFT_NUM_WORKERS of them, the caller's included (default: the CPUs of
  * the affinity mask, cut by the cgroup's quota, of which docs/workers.md says when they are counted again); as many as
  * can be had. In a unit, which cannot take it back (weft_finalize), it only counts. Units begin with the modes of
- * floating-point arithmetic (rounding, denormals) that the thread has which starts weft; what one changes is its own,
- * but for stackless ones. MEMORY.
+ * floating-point arithmetic (rounding, denormals) that the thread has which starts weft, child-first ones with their
+ * creator's; what one changes is its own, but for stackless ones. MEMORY.
  *
  * In a child of fork(2) there is whoever forked, as a root, with the values of its keys; all other units and roots are
  * gone, and workers start anew. Objects that others were using at that moment (pools, mutexes) stay as they were left,

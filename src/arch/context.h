@@ -90,14 +90,12 @@ std::intptr_t weft_context_spawn_full(void** save, void* top, void (*entry)(void
 std::intptr_t weft_context_call_saved(void** save, void (*entry)(void*), void* argument);
 
 /// Calls entry(argument) on the stack that ends at `top`, and saves nothing (dissertation, Fig. 3.13): once the
-/// caller's frame is gone, the way back must have been changed by divert_return().
-void weft_context_start_ss(void* top, void (*entry)(void*), void* argument);
+/// caller's frame is gone, the way back must have been changed by divert_return(). Afterwards the control words are
+/// `known` again.
+void weft_context_start_ss(void* top, void (*entry)(void*), void* argument, weft_fp_control known);
 
 /// weft_context_call_saved() for a caller that knows the control words.
 std::intptr_t weft_context_call_saved_with(void** save, void (*entry)(void*), void* argument, weft_fp_control known);
-
-/// weft_context_start_ss(), after which these control words are in force again.
-void weft_context_start_ss_with(void* top, void (*entry)(void*), void* argument, weft_fp_control known);
 
 /// Calls entry(argument) on the stack that ends at `top`, as one flow of control with the caller:
 /// unwinding goes through, and the caller must not run before the call has returned.
@@ -131,7 +129,7 @@ namespace weft::arch {
 inline constexpr std::intptr_t return_slot_offset = -24;
 
 /// Makes the function that was called by start_roc or start_ss on the stack ending at `top` return into
-/// weft_unit_finish() instead of into its (stale) caller. Once is enough; again does no harm.
+/// weft_diverted_unit_returned() instead of into its (stale) caller. Once is enough; again does no harm.
 inline void divert_return(void* top) {
   auto slot = reinterpret_cast<void**>(static_cast<char*>(top) + return_slot_offset);
   *slot = reinterpret_cast<void*>(&weft_context_diverted);

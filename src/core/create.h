@@ -90,7 +90,7 @@ void launch(Worker& worker, Unit& unit);
 /// The same for a chain of `count`, linked by Unit::next, that all belong to the same pool.
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count);
 /// The same of a chain that ends with nullptr, on that worker, behind what waits there; others may take them. Where the
-/// worker has a scheduler of the program's own without pools, on another (open_worker).
+/// worker has a scheduler of its own, on another (open_worker).
 void launch_at(Worker& place, Unit* first);
 
 /// Makes the UnitDetails of a unit that is freed as new.

@@ -156,7 +156,7 @@ void ask_to_try_again(Worker& worker) {
 void on_watchdog(Worker& worker, const Interruption& interruption) {
   Unit* unit = worker.current;
   if (unit == nullptr) return;
-  // What sleeps in libc may hold a lock of its. But on a root's KLT it keeps the root from ever going on.
+  // What sleeps in libc may hold a lock of its. But it may keep a root, or who has opened a region, from ever going on.
   const bool asleep = interruption.in_sleep && keeps_root_from_going_on(worker);
   const bool in_runtime = interruption.in_runtime && !asleep;
   if (in_runtime || !can_be_left(worker, *unit, interruption)) {

@@ -4,6 +4,7 @@
 // for as long: yield_unit() in technique/switch.cpp.)
 #include "core/scheduler.h"
 
+#include "core/active.h"
 #include "core/create.h"
 #include "core/find.h"
 #include "core/identities.h"
@@ -74,7 +75,8 @@ Worker& open_worker(Worker& worker) {
     return worker;
   const auto find_open = [is_open](auto suits) {
     return find_worker([is_open, suits](const Worker& candidate) {
-      return is_open(candidate) && suits(candidate.use.load(std::memory_order_relaxed));
+      return is_open(candidate) && candidate.parked.load(std::memory_order_relaxed) != Parked::spare_rests &&
+             !is_switched_off(candidate) && suits(candidate.use.load(std::memory_order_relaxed));
     });
   };
   Worker* other = find_open([](WorkerUse use) { return use == WorkerUse::of_weft; });

@@ -47,6 +47,7 @@ Event give_turn(Worker& worker, Worker& home) {
   if (!home.turn_put_off) {
     home.turn_put_off = true;
     put_behind_all_others(worker, home.root_unit);
+    notify();  // it may lie at another worker (open_worker)
     return Event::yielded;
   }
   std::uint32_t parked = Parked::for_its_turn;

@@ -249,7 +249,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
     tell_of_proc();
     activity = computes ? os::KltActivity::runs : os::KltActivity::sleeps;
   }
-  // No other KLT can stand in for a root that could go on, but for what it has lent its KLT to.
+  // No other KLT can stand in for a root that could go on, nor for an opener, but for what runs there instead.
   const bool has_roots_klt = keeps_root_from_going_on(worker);
   const bool asleep = activity == os::KltActivity::sleeps;
   const bool polls = !has_roots_klt && !computes && sleeps_in_between(before, klt);

@@ -677,8 +677,6 @@ TEST_F(SchedulerTest, ItsOwnCodeCannotWait) {
   EXPECT_EQ(weft_key_delete(around.key), WEFT_OK);
 }
 
-// What lay at a worker was lost to everybody while it had a scheduler of the user's own, which looks only into its
-// pools.
 // A pool of the user's own, which asks when it is looked into for the first time.
 struct AskingPool {
   AsksAround around;
@@ -716,6 +714,8 @@ TEST_F(SchedulerTest, PoolsOfTheUsersOwnCannotWait) {
   EXPECT_EQ(weft_key_delete(around.key), WEFT_OK);
 }
 
+// What lay at a worker was lost to everybody while it had a scheduler of the user's own, which looks only into its
+// pools.
 TEST_F(SchedulerTest, OneOfTheUsersOwnRunsWhatLiesAtItsWorker) {
   for (const bool with_pool : {true, false}) {
     Jobs jobs;

@@ -366,6 +366,29 @@ static void inside_region_of_master(void) {
   }
 }
 
+// The child is the member, alone, in a region whose other members it has not.
+static void tasks_in_region_of_member(void) {
+  for (int i = 0; i < repeats(5); i++) {
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 1) {
+      const pid_t child = fork_child();
+      if (child == 0) {
+        int done = 0;
+        for (int task = 0; task < 3; task++) {
+#pragma omp task shared(done)
+          {
+#pragma omp atomic
+            done++;
+          }
+        }
+#pragma omp taskwait
+        _exit(done == 3 ? 7 : 8);
+      }
+      expect_exit(wait_for_child(child, child_deadline, "child forked by a member"), 7, "child forked by a member");
+    }
+  }
+}
+
 // fork with handlers of the program's own (as malloc, Python and OpenSSL install them).
 static int prepared, in_parent, in_child;
 
@@ -411,6 +434,7 @@ int main(int count, char** arguments) {
       {"popen_in_members", popen_in_members, 0},
       {"posix_spawn_in_members", posix_spawn_in_members, 0},
       {"inside_region_of_master", inside_region_of_master, 0},
+      {"tasks_in_region_of_member", tasks_in_region_of_member, 0},
       {"child_handler_uses_openmp", child_handler_uses_openmp, 0},
       {NULL, NULL, 0},
   };

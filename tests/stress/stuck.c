@@ -394,11 +394,14 @@ static void tasks_awaited(int members, int producer, int sleeps) {
 }
 
 static void tasks_that_members_wait_for(void) {
+  omp_set_max_active_levels(4);
   for (int round = 0; round < repeats(3); round++) {
     for (int members = 2; members <= 8; members *= 2) {
       for (int sleeps = 0; sleeps < 2; sleeps++) {
         tasks_awaited(members, 0, sleeps);
         tasks_awaited(members, 1, sleeps);
+        tasks_awaited(members, members - 1, sleeps);
+#pragma omp parallel num_threads(2)
         tasks_awaited(members, members - 1, sleeps);
       }
     }

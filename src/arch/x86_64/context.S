@@ -392,21 +392,10 @@ FUNCTION weft_context_call_saved_with
         RETURN_FROM_UNIT
 END weft_context_call_saved_with
 
-// void weft_context_start_ss(void* top, void (*entry)(void*), void* argument)
+// void weft_context_start_ss(void* top, void (*entry)(void*), void* argument, weft_fp_control known)
 // On the new stack: top-24 the return address, as with start_roc.
-FUNCTION weft_context_start_ss
-        SAVE_FRAME
-        CALL_FROM_FRAME
-        movq    %rbp, %rsp
-        popq    %rbp
-        .cfi_def_cfa rsp, 8
-        .cfi_restore rbp
-        ret
-END weft_context_start_ss
-
-// void weft_context_start_ss_with(void* top, void (*entry)(void*), void* argument, weft_fp_control known)
 // The words lie at rbp-8; what is below them on the old stack is free, and near enough to rsp not to be touched.
-FUNCTION weft_context_start_ss_with
+FUNCTION weft_context_start_ss
         SAVE_FRAME
         pushq   %rcx
         CALL_FROM_FRAME
@@ -424,7 +413,7 @@ FUNCTION weft_context_start_ss_with
         .cfi_restore_state
 2:      fldcw   -4(%rsp)
         jmp     1b
-END weft_context_start_ss_with
+END weft_context_start_ss
 
 // void weft_context_call_on(void* top, void (*entry)(void*), void* argument)
 FUNCTION weft_context_call_on

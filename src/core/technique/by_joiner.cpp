@@ -126,7 +126,7 @@ struct Called {
   const auto [unit, home] = *static_cast<Called*>(argument);
   sanitizer::arrive(nullptr, nullptr, nullptr);
   call_unit(*unit);
-  // A diverted unit announces its departure in weft_unit_finish().
+  // A diverted unit announces its departure in weft_unit_ends().
   if (!unit->departed) sanitizer::leave(nullptr, home->fiber, home->memory.low, home->size());
 }
 

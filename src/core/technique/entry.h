@@ -146,7 +146,7 @@ inline void roc_entry(void* argument) {
   note_arrival();
   call_unit(*unit);
   if constexpr (sanitizer::active) {
-    // A diverted unit announces its departure in weft_unit_finish().
+    // A diverted unit announces its departure in weft_unit_ends().
     if (!unit->departed) note_departure();
   }
 }

@@ -8,8 +8,9 @@
 // where the two words are equal, the next one is started in the same way, and nothing else about it is looked at.
 //
 // What the scheduler would ask between two units is asked here too: whether its wait is over, whether the worker has
-// another scheduler now; and not more than so many, so that others have their turn (find.h, points_in_a_row). A
-// unit is looked at before it is taken: what is not in the row stays where it is, for the scheduler.
+// another scheduler now; and from the deque not more than find.h, points_in_a_row, from a list not more than 1024, so
+// that others have their turn. A unit is looked at before it is taken: what is not in the row stays where it is, for
+// the scheduler.
 //
 // A unit of RoC-L is called on the worker's warm stack, as SS-L does it: the registers of the loop are saved by what it
 // calls, those of the scheduler once for the whole row. If the unit deviates, the loop's frame is lost, and the
@@ -33,10 +34,14 @@ namespace {
 template <Order order>
 struct RowFromList {
   Ring<order>& ring;
-  static RowFromList of(const Worker& worker) { return {worker.scheduler()->private_list()->ring<order>()}; }
-  static bool goes_on(const Worker& worker) {
-    constexpr std::uint64_t most = 1024;  // a power of two
-    return worker.scheduling_points.load(std::memory_order_relaxed) % most != 0;
+  const std::uint64_t began;  // at so many scheduling points
+  static RowFromList of(const Worker& worker) {
+    return {worker.scheduler()->private_list()->ring<order>(),
+            worker.scheduling_points.load(std::memory_order_relaxed)};
+  }
+  bool goes_on(const Worker& worker) const {
+    constexpr std::uint64_t most = 1024;
+    return worker.scheduling_points.load(std::memory_order_relaxed) - began < most;
   }
   bool look(Worker&, Unit*& unit) const { return ring.peek(unit); }
   void accept() const { ring.drop(); }
@@ -138,7 +143,7 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
 
 [[gnu::noinline]] void end_changed_roc_l(Worker& worker, Unit& unit) {
   if constexpr (!sanitizer::active)  // else roc_entry() has done that
-    weft_context_start_ss_with(unit.stack->top(), &extras_entry, &unit, worker.fp_control);
+    weft_context_start_ss(unit.stack->top(), &extras_entry, &unit, worker.fp_control);
   keep_warm(worker, unit.stack);
   end_undeviated_keeping_stack(worker, unit);
 }
@@ -149,10 +154,10 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
   if constexpr (sanitizer::active) {
     void* fake = nullptr;
     sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
-    weft_context_start_ss_with(stack->top(), &roc_entry, &unit, worker.fp_control);
+    weft_context_start_ss(stack->top(), &roc_entry, &unit, worker.fp_control);
     sanitizer::arrive(fake, nullptr, nullptr);
   } else {
-    weft_context_start_ss_with(stack->top(), unit.entry, unit.argument, worker.fp_control);
+    weft_context_start_ss(stack->top(), unit.entry, unit.argument, worker.fp_control);
   }
   if (!has_stayed_plain(unit)) [[unlikely]] {
     end_changed_roc_l(worker, unit);

@@ -18,7 +18,7 @@ void entry(void* argument) {
   auto unit = static_cast<Unit*>(argument);
   note_arrival();
   call_unit(*unit);
-  if (unit->departed) return;  // diverted: the end comes off the stack (weft_unit_finish)
+  if (unit->departed) return;  // diverted: the end comes off the stack (weft_diverted_unit_returned)
   Worker& worker = *this_worker();
   keep_warm(worker, unit->stack);
   end_undeviated_keeping_stack(worker, *unit);

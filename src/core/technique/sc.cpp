@@ -27,6 +27,7 @@ void loop(void* argument) {
     end_undeviated_keeping_stack(worker, *unit);
     unit = next_in_batch(worker, Technique::sc);
     if (unit == nullptr) break;
+    arch::load_fp_control(worker.fp_control);
     begin(worker, *unit, stack, stack->top());
   }
   note_departure();

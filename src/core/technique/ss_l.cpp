@@ -21,7 +21,7 @@ namespace {
     begin(worker, *unit, stack, stack->top());
     void* fake = nullptr;
     sanitizer::leave(&fake, stack->fiber, stack->memory.low, stack->size());
-    weft_context_start_ss(stack->top(), &roc_entry, unit);
+    weft_context_start_ss(stack->top(), &roc_entry, unit, worker.fp_control);
     sanitizer::arrive(fake, nullptr, nullptr);
     // It has not deviated, so this is the same worker.
     const Technique technique = unit->technique;

@@ -72,6 +72,22 @@ void set_defaults(const char* text, std::size_t length) {
   std::free(copy);
 }
 
+namespace {
+
+bool is_set(const char* name) { return std::getenv(name) != nullptr; }
+
+// Where two variables say the same, in the order that holds when the library is loaded.
+bool yields_to_another(const char* name) {
+  const auto is = [name](const char* one) { return std::strcmp(name, one) == 0; };
+  if (is("KMP_BLOCKTIME")) return is_set("GOMP_SPINCOUNT") || is_set("OMP_WAIT_POLICY");
+  if (is("OMP_WAIT_POLICY")) return is_set("GOMP_SPINCOUNT");
+  if (is("KMP_STACKSIZE")) return is_set("WEFT_STACKSIZE") || is_set("OMP_STACKSIZE") || is_set("GOMP_STACKSIZE");
+  if (is("GOMP_STACKSIZE")) return is_set("WEFT_STACKSIZE") || is_set("OMP_STACKSIZE");
+  return is("OMP_STACKSIZE") && is_set("WEFT_STACKSIZE");
+}
+
+}  // namespace
+
 // NAME_ALL speaks for NAME where that is not set (settings.cpp).
 void set_before_start(const char* entry) {
   constexpr const char all_devices[] = "_ALL";
@@ -84,6 +100,7 @@ void set_before_start(const char* entry) {
     name[length - suffix] = '\0';
     if (std::getenv(name) != nullptr) return;
   }
+  if (yields_to_another(name)) return;
   const Settings before = settings;
   set_one(name, entry + length + 1);
   carry_over(before);

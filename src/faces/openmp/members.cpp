@@ -297,20 +297,16 @@ void run_members_left(core::Worker& worker, Team& team) {
     run_and_report(worker, team, run, true);
 }
 
-// While it runs members its state is as it was before.
 void let_master_go_on(const Member& member) {
-  const core::Unit& master = *member.team->master_unit;
   core::Worker& worker = *core::this_worker();
-  const bool is_below = member.number != 0 && &core::worker_of(master) == &worker &&
-                        master.state.load(std::memory_order_relaxed) == core::UnitState::running;
-  if (is_below) core::leave_unit(worker, *worker.current, core::Event::yielded);
+  if (member.number != 0 && member.team->master_runs_on.load(std::memory_order_relaxed) == &worker)
+    core::leave_unit(worker, *worker.current, core::Event::yielded);
 }
 
-// (Not by a look at the master's unit: the region may be over, and that gone.)
 bool wants_master(const core::Share& share) {
   auto& team = reinterpret_cast<const Team&>(share);
-  return team.master_runs_members.load(std::memory_order_relaxed) && team.tasks.used.load(std::memory_order_acquire) &&
-         has_queued_tasks(team.tasks);
+  return team.master_runs_on.load(std::memory_order_relaxed) != nullptr &&
+         team.tasks.used.load(std::memory_order_acquire) && has_queued_tasks(team.tasks);
 }
 
 namespace {

@@ -300,9 +300,9 @@ namespace {
   if (team.share.left() != 0) {
     core::Worker& worker = *core::this_worker();
     keep_own_identity_while_members_run(worker);
-    team.master_runs_members.store(true, std::memory_order_relaxed);
+    team.master_runs_on.store(&worker, std::memory_order_relaxed);  // which it does not leave meanwhile
     run_members_left(worker, team);
-    team.master_runs_members.store(false, std::memory_order_relaxed);
+    team.master_runs_on.store(nullptr, std::memory_order_relaxed);
   }
   bool used_tasks = false;
   do {
@@ -342,7 +342,8 @@ namespace {
 
 // For the experiment: the master leaves all members to whoever looks for work, if only on its own worker.
 void wait_without_helping(Team& team) {
-  if (team.size > 1 && !forked_inside(team)) (void)wait_for_members(team);
+  if (team.size == 1 || forked_inside(team)) return;
+  while (!wait_for_members(team) && team.share.left() != 0) core::yield();
 }
 
 [[gnu::noinline, gnu::cold]] void close_attended_region(Team& team) {

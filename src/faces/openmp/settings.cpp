@@ -476,8 +476,10 @@ bool set_later(const char* name, const char* text, Icv* current) {
   if (settings.nthreads_levels > listed_levels.load(std::memory_order_relaxed))
     listed_levels.store(settings.nthreads_levels, std::memory_order_relaxed);
   if (current == nullptr) derive_max_active_levels();
-  if (strcmp(name, "OMP_WAIT_POLICY") == 0) settings.spin_given = false;
-  derive_spin();
+  if (strcmp(name, "OMP_WAIT_POLICY") == 0) {
+    settings.spin_given = false;
+    derive_spin();
+  }
   if (when == When::before_regions) attend_as_settings_say();
   if (strcmp(name, "OMP_DISPLAY_ENV") == 0 && settings.display) display_settings(settings.display_verbose);
   return true;

@@ -134,7 +134,7 @@ void open_pool(Team& team) {
     // A root outside any region has nobody to help it, and a share that is published must last for ever.
     if (team.level != 0 && team.share.published_by == nullptr) core::publish(*core::this_worker(), team.share);
   }
-  wake_master_for_tasks(team);
+  if (!forked_inside(team)) wake_master_for_tasks(team);  // else that is the parent's
 }
 
 void close_pool(Team& team) {

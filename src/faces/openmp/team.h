@@ -100,7 +100,7 @@ struct Team {
   base::KeptArray<std::uint32_t> passed;                            // only once it is cancelled (single.cpp)
   alignas(base::cache_line) std::atomic<std::uint32_t> round{0};    // of the barrier
   TaskWaiter* end_waiter = nullptr;                                 // the master, at the region's end
-  std::atomic<bool> master_runs_members{false};                     // there, on top of its own stack
+  std::atomic<core::Worker*> master_runs_on{nullptr};               // it runs members there, on top of its own stack
   void* copied = nullptr;                                           // copyprivate
   std::atomic<bool> cancelled{false};                               // the region (cancel.h)
   std::atomic<bool> worksharing_cancelled{false};                   // the worksharing region that its members are in
