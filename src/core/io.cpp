@@ -152,9 +152,10 @@ IoResult ask(IoRequest& request, short events) {
     if (!serve(request)) return not_served;
   } while (!request.timed_out && request.result == -EINTR);
   if (request.timed_out) return too_late;
-  if (request.result == -EAGAIN && !may_wait) return too_late;
-  if (request.result == -EAGAIN)
+  if (request.result == -EAGAIN) {
+    if (!may_wait) return too_late;
     if (const IoResult ready = wait_until_ready(request.file, events, request.deadline); ready.error != 0) return ready;
+  }
   return request.result < 0 ? failed_with(request.result) : done(request.result);
 }
 

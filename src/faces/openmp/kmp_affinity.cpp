@@ -37,7 +37,6 @@ struct Affinity {
   bool quiet = false;
   bool respect = true;
   bool duplicates = true;
-  bool resets = false;  // the initial thread's mask after a region: not to be had, but to be declined
   PlaceList listed;
 };
 constinit Affinity affinity;
@@ -52,10 +51,10 @@ constexpr Switch switches[] = {
     {"warnings", &Affinity::quiet, false},       {"nowarnings", &Affinity::quiet, true},
     {"respect", &Affinity::respect, true},       {"norespect", &Affinity::respect, false},
     {"duplicates", &Affinity::duplicates, true}, {"noduplicates", &Affinity::duplicates, false},
-    {"noreset", &Affinity::resets, false},
 };
 
 bool read_switch(ValueReader& value, Affinity& result) {
+  if (value.take_word("noreset")) return true;  // as it is here
   for (const Switch& one : switches) {
     if (!value.take_word(one.word)) continue;
     result.*one.member = one.value;

@@ -474,13 +474,16 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
   bound_children(member);
 }
 
+[[gnu::always_inline]] inline void be_ready_to_make_tasks(Member& member) {
+  if (member.seat == nullptr || !member.team->tasks.used.load(std::memory_order_acquire)) [[unlikely]]
+    begin_making_tasks(member);
+}
+
 [[gnu::always_inline]] inline void submit_counted(Member& member, Task& task, const DependenceList* depend,
                                                   bool deferrable) {
-  const Team& team = *member.team;
-  if (member.seat == nullptr || !team.tasks.used.load(std::memory_order_acquire)) [[unlikely]]
-    begin_making_tasks(member);
+  be_ready_to_make_tasks(member);
   count_created(member, task);
-  if (!deferrable || team.level == 0) [[unlikely]]
+  if (!deferrable || member.team->level == 0) [[unlikely]]
     submit_special(member, task, depend, deferrable);
   else if (depend == nullptr)
     enqueue(member, task);
@@ -616,7 +619,7 @@ Task& allocate_beside(const Task& task, const TaskRequest& request) {
 }
 
 void submit_for_tasks(Member& member, Task& task, std::uint32_t count) {
-  if (member.seat == nullptr || !member.team->tasks.used.load(std::memory_order_acquire)) begin_making_tasks(member);
+  be_ready_to_make_tasks(member);
   count_created(member, task, count);
   enqueue(member, task);
 }

@@ -5,8 +5,8 @@
 
 #include "base/panic.h"
 #include "core/scheduler.h"
-#include "faces/openmp/region_end.h"
 #include "faces/openmp/blocks.h"
+#include "faces/openmp/region_end.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/spare_task.h"
 #include "faces/openmp/task_waiters.h"
