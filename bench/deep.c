@@ -1,5 +1,6 @@
 // Figs. 4.12 and 4.13, deep nesting: every member opens a region of four until `depth` is reached; the leaves
-// share 20,000 x 4^5 cycles. The ideal is the total work over the CPUs that the leaves can use.
+// share 20,000 x 4^5 cycles. The ideal is the total work over the CPUs that the leaves can use. taskloop=1: taskloops
+// of four in place of all regions but the first, which has a thread for each CPU.
 #include <omp.h>
 #include <stdatomic.h>
 
@@ -29,6 +30,25 @@ static void descend(Case* c, int level, int path) {
 
 static void kernel(void* argument) { descend(argument, 0, 0); }
 
+static void descend_by_taskloops(Case* c, int level, int path) {
+  if (level == c->depth) {
+    c->result[path] = work_steps((uint64_t)path, c->steps);
+    return;
+  }
+#pragma omp taskloop num_tasks(WIDTH) firstprivate(c, level, path)
+  for (int i = 0; i < WIDTH; i++) descend_by_taskloops(c, level + 1, path * WIDTH + i);
+}
+
+static void kernel_of_taskloops(void* argument) {
+  Case* const c = argument;
+  if (c->depth == 0) {
+    kernel(c);
+    return;
+  }
+#pragma omp parallel for num_threads(available_cpus) schedule(dynamic, 1)
+  for (int i = 0; i < WIDTH; i++) descend_by_taskloops(c, 1, i);
+}
+
 static int power(int base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
 
 static void run(const Options* options, const char* config) {
@@ -37,7 +57,7 @@ static void run(const Options* options, const char* config) {
   const int leaves = power(WIDTH, c.depth);
   c.steps = steps_for(20000.0 * power(WIDTH, DEEPEST - c.depth));
   c.result = allocate(sizeof(uint64_t) * (size_t)leaves);
-  const Samples samples = measure(options, 0, kernel, &c);
+  const Samples samples = measure(options, 0, config_int(config, "taskloop", 0) ? kernel_of_taskloops : kernel, &c);
   bool right = true;
   for (int leaf = 0; leaf < leaves; leaf++) right = right && c.result[leaf] == work_steps((uint64_t)leaf, c.steps);
   print_result("deep", config, text("\"depth\": %d, \"width\": %d", c.depth, WIDTH), &samples,

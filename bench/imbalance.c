@@ -1,6 +1,7 @@
 // Figs. 4.9b and 4.11, unbalanced inner loops: `size` outer members, each with an inner region of `size`
 // members; outer member i gives each of its members 20,000 size (i+1)^alpha / (1^alpha + ... + size^alpha)
-// cycles. The total does not depend on alpha; the ideal is the total over the CPUs.
+// cycles. The total does not depend on alpha; the ideal is the total over the CPUs. taskloop=1: a taskloop of `size`
+// tasks in place of each inner region, the outer loop run by a thread for each CPU.
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -25,6 +26,19 @@ static void kernel(void* argument) {
       const int member = i * c->size + j;
       c->result[member] = work_steps((uint64_t)member, steps);
       if (omp_get_num_threads() != c->size) c->team_wrong = true;
+    }
+  }
+}
+
+static void kernel_of_taskloops(void* argument) {
+  Case* const c = argument;
+#pragma omp parallel for num_threads(available_cpus) schedule(dynamic, 1)
+  for (int i = 0; i < c->size; i++) {
+    const uint64_t steps = c->steps[i];
+#pragma omp taskloop num_tasks(c->size)
+    for (int j = 0; j < c->size; j++) {
+      const int member = i * c->size + j;
+      c->result[member] = work_steps((uint64_t)member, steps);
     }
   }
 }
@@ -54,7 +68,7 @@ static void run(const Options* options, const char* config) {
   c.steps = allocate(sizeof(uint64_t) * (size_t)c.size);
   c.result = allocate(sizeof(uint64_t) * (size_t)members);
   const double total = share_work(&c, alpha);
-  const Samples samples = measure(options, 0, kernel, &c);
+  const Samples samples = measure(options, 0, config_int(config, "taskloop", 0) ? kernel_of_taskloops : kernel, &c);
   const bool right = results_right(&c);
   print_result("imbalance", config, text("\"alpha\": %g, \"size\": %d", alpha, c.size), &samples,
                ideal_us(total, members), right && !c.team_wrong,

@@ -1,5 +1,6 @@
 // Figs. 4.9a and 4.10, insufficient parallelism: an outer region of few members, inner regions of `inner`
-// members with `cycles` of work each. The ideal is the total work over the CPUs.
+// members with `cycles` of work each; taskloop=1: a taskloop of `inner` tasks in place of each inner region, the outer
+// loop run by a thread for each CPU. The ideal is the total work over the CPUs.
 #include <omp.h>
 #include <stdatomic.h>
 
@@ -26,6 +27,18 @@ static void kernel(void* argument) {
   }
 }
 
+static void kernel_of_taskloops(void* argument) {
+  Case* const c = argument;
+#pragma omp parallel for num_threads(available_cpus) schedule(dynamic, 1)
+  for (int i = 0; i < c->outer; i++) {
+#pragma omp taskloop num_tasks(c->inner)
+    for (int j = 0; j < c->inner; j++) {
+      const int member = i * c->inner + j;
+      c->result[member] = work_steps((uint64_t)member, c->steps);
+    }
+  }
+}
+
 static bool results_right(const Case* c) {
   for (int member = 0; member < c->outer * c->inner; member++) {
     if (c->result[member] != work_steps((uint64_t)member, c->steps)) return false;
@@ -38,7 +51,7 @@ static void run(const Options* options, const char* config) {
   Case c = {config_int(config, "outer", 4), config_int(config, "inner", 28), steps_for(cycles), NULL, false};
   const int members = c.outer * c.inner;
   c.result = allocate(sizeof(uint64_t) * (size_t)members);
-  const Samples samples = measure(options, 0, kernel, &c);
+  const Samples samples = measure(options, 0, config_int(config, "taskloop", 0) ? kernel_of_taskloops : kernel, &c);
   const bool right = results_right(&c);
   print_result("insufficient", config, text("\"outer\": %d, \"inner\": %d, \"cycles\": %.0f", c.outer, c.inner, cycles),
                &samples, ideal_us((double)members * (double)c.steps, members), right && !c.team_wrong,

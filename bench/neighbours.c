@@ -1,12 +1,14 @@
 // OpenMP beside other processes on the same CPUs, unbound. `processes` of them do what the ranks of an MPI program do:
 // a region of `members` with `region` cycles of work in all, `serial` cycles by the master alone, and then they wait
 // for each other, the masters looking at shared memory and calling sched_yield(), as MPI libraries do with more ranks
-// than CPUs. `hogs` further processes only compute, without OpenMP. A run is one such round of all.
+// than CPUs. `hogs` further processes only compute, without OpenMP, as `nice` as they are told. A run is one such round
+// of all.
 #include <omp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,8 +81,9 @@ static pid_t child(void) {
   return pid;
 }
 
-static pid_t start_hog(void) {
+static pid_t start_hog(int niceness) {
   const pid_t pid = child();
+  if (pid == 0 && setpriority(PRIO_PROCESS, 0, niceness) != 0) fail("nice=%d: refused", niceness);
   for (volatile uint64_t sink = 1; pid == 0;) sink = work_steps(sink, 100000);
   return pid;
 }
@@ -109,7 +112,7 @@ static void run(const Options* options, const char* config) {
   const char* params = text("\"processes\": %d, \"members\": %d, \"region\": %.0f, \"serial\": %.0f, \"hogs\": %d",
                             processes, rank.members, region, serial, hogs);
   pid_t others[MOST_PROCESSES], hog[MOST_PROCESSES];
-  for (int i = 0; i < hogs; i++) hog[i] = start_hog();
+  for (int i = 0; i < hogs; i++) hog[i] = start_hog(config_int(config, "nice", 0));
   for (int i = 0; i < processes; i++) {
     others[i] = child();
     if (others[i] != 0) continue;

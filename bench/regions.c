@@ -3,6 +3,8 @@
 //   members=N            one region of N members
 //   outer=L,inner=N      a region of L members, each of which opens one of N
 //   barrier=1            with a barrier in each inner region
+//   taskloop=1           a taskloop of N tasks in place of each inner region, its outer loop run by a thread for each
+//   CPU
 //
 // Before and after the measurement the same regions run once with every member checked: its number, its
 // team's size, its level and its ancestor's number. A runtime that makes smaller teams than asked for fails
@@ -16,6 +18,7 @@ typedef struct {
   int outer;  // 0: flat
   int inner;
   bool barrier;
+  bool taskloop;
 } Shape;
 
 __attribute__((noinline)) static void empty(int i, int j) { __asm__ volatile("" : : "r"(i), "r"(j) : "memory"); }
@@ -47,6 +50,15 @@ static void nested_with_barriers(void* argument) {
   }
 }
 
+static void nested_taskloops(void* argument) {
+  const Shape shape = *(const Shape*)argument;
+#pragma omp parallel for num_threads(available_cpus) schedule(dynamic, 1)
+  for (int i = 0; i < shape.outer; i++) {
+#pragma omp taskloop num_tasks(shape.inner)
+    for (int j = 0; j < shape.inner; j++) empty(i, j);
+  }
+}
+
 static atomic_long members_right, members_run, smallest_team;
 
 static void check_member(int level, int i, int j, int team) {
@@ -57,11 +69,25 @@ static void check_member(int level, int i, int j, int team) {
   if (omp_get_num_threads() < atomic_load(&smallest_team)) atomic_store(&smallest_team, omp_get_num_threads());
 }
 
+// Tasks have no numbers: what can be checked is that as many iterations run as there are.
+static void check_taskloops(Shape shape) {
+#pragma omp parallel for num_threads(available_cpus) schedule(dynamic, 1)
+  for (int i = 0; i < shape.outer; i++) {
+#pragma omp taskloop num_tasks(shape.inner)
+    for (int j = 0; j < shape.inner; j++) {
+      atomic_fetch_add(&members_run, 1);
+      atomic_fetch_add(&members_right, 1);
+    }
+  }
+}
+
 static bool check(Shape shape) {
   atomic_store(&members_right, 0);
   atomic_store(&members_run, 0);
   atomic_store(&smallest_team, INT_MAX);
-  if (shape.outer == 0) {
+  if (shape.taskloop) {
+    check_taskloops(shape);
+  } else if (shape.outer == 0) {
 #pragma omp parallel for num_threads(shape.inner)
     for (int j = 0; j < shape.inner; j++) check_member(1, 0, j, shape.inner);
   } else {
@@ -77,17 +103,22 @@ static bool check(Shape shape) {
 
 static void run(const Options* options, const char* config) {
   Shape shape = {config_int(config, "outer", 0), config_int(config, "inner", config_int(config, "members", 2)),
-                 config_int(config, "barrier", 0) != 0};
+                 config_int(config, "barrier", 0) != 0, config_int(config, "taskloop", 0) != 0};
+  if (shape.taskloop && shape.outer == 0) fail("taskloop: of nested regions (outer=L,inner=N) only");
   const double start = now_ns();
   const bool before = check(shape);
-  void (*const regions)(void*) = !shape.outer ? flat : shape.barrier ? nested_with_barriers : nested;
+  void (*const regions)(void*) = !shape.outer     ? flat
+                                 : shape.taskloop ? nested_taskloops
+                                 : shape.barrier  ? nested_with_barriers
+                                                  : nested;
   const Samples samples = measure(options, now_ns() - start, regions, &shape);
   const bool after = check(shape);
   const char* params = shape.outer ? text("\"outer\": %d, \"inner\": %d", shape.outer, shape.inner)
                                    : text("\"members\": %d", shape.inner);
-  print_result(
-      "regions", config, params, &samples, 0, before && after,
-      text("\"members\": %ld, \"smallest_team\": %ld", atomic_load(&members_right), atomic_load(&smallest_team)));
+  print_result("regions", config, params, &samples, 0, before && after,
+               shape.taskloop ? text("\"iterations\": %ld", atomic_load(&members_right))
+                              : text("\"members\": %ld, \"smallest_team\": %ld", atomic_load(&members_right),
+                                     atomic_load(&smallest_team)));
 }
 
 int main(int argc, char** argv) {

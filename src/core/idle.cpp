@@ -147,10 +147,10 @@ void wake_for_what_came_meanwhile() {
 void Searching::adopt() {
   on_ = true;
   worker_.searches.store(true, std::memory_order_relaxed);
-  began_ = os::now_ns();
+  const std::uint64_t now = os::now_ns();
   rounds_ = 0;
-  patience_ = spinning_pays(worker_, began_) ? runtime.spin_ns.load(std::memory_order_relaxed) : 0;
-  worker_.courtesy.begins_to_spin(began_);
+  patience_ = spinning_pays(worker_, now) ? runtime.spin_ns.load(std::memory_order_relaxed) : 0;
+  worker_.courtesy.begins_to_spin(now);
 }
 
 void Searching::begin() {
@@ -186,7 +186,7 @@ bool Searching::exhausted() {
   for (unsigned pause = 0; pause < pauses; ++pause) arch::relax();
   if (++rounds_ % 16 != 0) return false;
   const std::uint64_t now = os::now_ns();
-  return now - began_ > patience_ || others_want_cpu(now);
+  return others_want_cpu(now) || worker_.courtesy.spun() > patience_;
 }
 
 // While the CPU is offered nobody shall rely on this search, which may go on only milliseconds later. (Who has relied
@@ -201,6 +201,7 @@ bool Searching::others_want_cpu(std::uint64_t now) {
 
 void Searching::sleep() {
   Worker& worker = worker_;
+  worker.courtesy.sleeps();
   leave_identities_to_others(worker);
   const std::uint32_t parked = counted_                        ? Parked::for_any_work
                                : worker.scheduler() != nullptr ? Parked::for_its_pools

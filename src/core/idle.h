@@ -37,7 +37,6 @@ class Searching {
   bool counted_;  // the search that is on, or that comes next
   bool on_ = false;
   unsigned rounds_ = 0;
-  std::uint64_t began_ = 0;
   std::uint64_t patience_ = 0;
 };
 

@@ -321,9 +321,9 @@ Klt* begin_here(Lent& lent) {
 }
 
 // The KLT that the worker was born with lends it to a free one, or to that of the unit (nullptr), and sleeps until it
-// is back.
-void lend(Worker& worker, Unit& unit, Klt* klt) {
-  Lent lent{&worker, &unit, !worker.claims.frame_returns, worker.until_done, worker.stacks.take(scheduler_stack_bytes)};
+// is back. `stack`: for the scheduler there.
+void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
+  Lent lent{&worker, &unit, !worker.claims.frame_returns, worker.until_done, &stack};
   install_home(worker);  // a root's own: a signal may come for it meanwhile
   os::Identity* home = worker.home;
   worker.home = nullptr;
@@ -396,20 +396,27 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
   const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr && worker.lent_here == nullptr;
   if (has_flag(unit, UnitFlag::holds_klt)) {
     if (!at_home) return continue_on_own_klt(worker, unit);
-    lent = has_own_identity_for(worker, unit);
-    if (lent)
-      lend(worker, unit, nullptr);
-    else
+    Stack* const stack = worker.stacks.take_if_there_is(scheduler_stack_bytes);
+    lent = stack != nullptr && has_own_identity_for(worker, unit);
+    if (lent) {
+      lend(worker, unit, nullptr, *stack);
+    } else {
+      if (stack != nullptr) worker.stacks.give(stack);
       send_back(worker, unit);
+    }
     return Event::returned;
   }
-  Klt* const klt = at_home && enabled() && has_own_identity(worker) ? get_klt(worker) : nullptr;
-  if (klt != nullptr) {
-    lent = true;
-    lend(worker, unit, klt);
-    return Event::returned;
+  if (at_home && enabled() && has_own_identity(worker)) {
+    if (Stack* const stack = worker.stacks.take_if_there_is(scheduler_stack_bytes); stack != nullptr) {
+      if (Klt* const klt = get_klt(worker); klt != nullptr) {
+        lent = true;
+        lend(worker, unit, klt, *stack);
+        return Event::returned;
+      }
+      worker.stacks.give(stack);
+    }
   }
-  // At home, for want of KLTs: then it is never switched off this one.
+  // At home, for want of KLTs or memory: then it is never switched off this one.
   keep_time(worker);
   install_for(worker, unit);
   take_place(worker, unit);

@@ -56,6 +56,7 @@ struct Seen {
   std::uint64_t asleep_since = 0;
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
+  bool counts_sleeps = false;     // since it has passed its last scheduling point
   int interrupted = 0;            // the KLT that was, last
   int asked = 0;                  // the KLT that was looked at for what signals it has blocked,
   std::uint64_t asked_at = 0;     // when,
@@ -123,11 +124,14 @@ std::uint64_t cpu_time_used(Seen& before, int klt) {
 }
 
 // Whether it sleeps between the looks, though it may be awake at each: a member that polls and sleeps in turn. With as
-// many of them as there are CPUs, one or the other is always seen awake.
+// many of them as there are CPUs, one or the other is always seen awake. Only what it slept since it is stuck counts.
+// (Bug: a worker that had slept when there was nothing to do, and then did not get its CPU for a slice because other
+// programs wanted it, was taken for one.)
 bool sleeps_in_between(Seen& before, int klt) {
   const unsigned long sleeps = os::klt_sleeps(klt);
-  const bool more = sleeps != before.sleeps;
+  const bool more = before.counts_sleeps && sleeps != before.sleeps;
   before.sleeps = sleeps;
+  before.counts_sleeps = true;
   return more;
 }
 
@@ -152,7 +156,8 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
   return true;
 }
 
-// A signal that is under way for so long does not arrive: the program has blocked all there are, in that thread.
+// A signal that is under way for so long does not arrive: the program has blocked all there are, in that thread. Unless
+// that thread has had no CPU meanwhile.
 constexpr std::uint64_t most_under_way_ns = 20ULL * 1000 * 1000;
 
 // Whether the KLT has blocked the signal: then it would stay pending until a sigwait() of the program's, who waits for
@@ -170,7 +175,7 @@ bool refuses_interrupts(Seen& before, int klt, std::uint64_t others_blocked, std
   return before.refuses = os::has_interrupt_blocked(klt);
 }
 
-bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_blocked, std::uint64_t now) {
+bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_blocked, bool had_cpu, std::uint64_t now) {
   if (refuses_interrupts(before, klt, others_blocked, now)) {
     worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
     return true;
@@ -182,7 +187,7 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_block
   // The one before may wait for a KLT that carries the worker no more.
   const bool under_way = worker.interrupt_sent.exchange(true, std::memory_order_relaxed);
   if (under_way && before.interrupted == klt) {
-    if (now - before.sent > most_under_way_ns) {
+    if (had_cpu && now - before.sent > most_under_way_ns) {
       before.sent = now;
       worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
     }
@@ -262,7 +267,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
     if (!interrupts || !has_roots_klt) return stands_in;
     const bool restartably = os::sleeps_restartably(klt);
     if (!restartably && now - before.asleep_since < most_for_a_root_ns) return stands_in;
-    return interrupt(worker, before, klt, others_blocked, now) || stands_in;
+    return interrupt(worker, before, klt, others_blocked, true, now) || stands_in;
   }
   if (!interrupts) return run_beside();
   const bool in_vain = worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
@@ -275,8 +280,9 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
   }
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
   // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
-  if (used < least_computed_ns && !has_roots_klt) return true;
-  return interrupt(worker, before, klt, others_blocked, now);
+  const bool had_cpu = used >= least_computed_ns;
+  if (!had_cpu && !has_roots_klt) return true;
+  return interrupt(worker, before, klt, others_blocked, had_cpu, now);
 }
 
 // A root, or what one has opened: it may be in its own code itself, or sleep in the kernel.
@@ -329,6 +335,7 @@ void look(std::uint64_t now) {
       before.points = points;
       if (!next_after) before.since = now;
       before.asleep_since = now;
+      before.counts_sleeps = false;
       before.changes_over = false;
       if (!next_after) before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
       if (others_take_its_hand || (waiting && keeps_others_waiting(worker, before)))

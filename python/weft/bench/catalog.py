@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from weft.machine import may_make_cgroup
@@ -111,22 +111,26 @@ def _fft() -> tuple[Case, ...]:
     )
 
 
-# (processes, members, cycles of work of all, of the master alone, other processes that compute)
+# (processes, members, cycles of work of all, of the master alone, other processes that compute, how nice these are)
 NEIGHBOURS = (
-    (2, 2, 500_000, 0, 0),
-    (2, 4, 500_000, 0, 0),
-    (2, 2, 50_000, 500_000, 0),
-    (2, 4, 50_000, 500_000, 0),
-    (2, 4, 5_000, 50_000, 0),
-    (1, 2, 500_000, 0, 1),
-    (1, 2, 50_000, 500_000, 1),
+    (2, 2, 500_000, 0, 0, 0),
+    (2, 4, 500_000, 0, 0, 0),
+    (2, 2, 50_000, 500_000, 0, 0),
+    (2, 4, 50_000, 500_000, 0, 0),
+    (2, 4, 5_000, 50_000, 0, 0),
+    (1, 2, 500_000, 0, 1, 0),
+    (1, 2, 50_000, 500_000, 1, 0),
+    (1, 2, 500_000, 0, 2, 19),
+    (1, 2, 500_000, 500_000, 2, 19),
 )
 
 
 def _neighbours() -> tuple[Case, ...]:
-    def case(processes: int, members: int, region: int, serial: int, hogs: int) -> Case:
+    def case(processes: int, members: int, region: int, serial: int, hogs: int, nice: int) -> Case:
         config = f"processes={processes},members={members},region={region},serial={serial},hogs={hogs}"
         beside = f" beside {hogs} busy" if hogs else ""
+        if nice:
+            config, beside = f"{config},nice={nice}", f"{beside}, nice {nice}"
         label = f"{processes} x {members}{beside}, {region // 1000}k + {serial // 1000}k"
         return Case(config, label, quick=(processes, members, serial) == (2, 4, 0))
 
@@ -274,6 +278,21 @@ CATALOG: tuple[Benchmark, ...] = (
     ),
 )
 
+
+def _with_taskloops(name: str) -> Benchmark:
+    """The same work with taskloops in place of the inner regions, which a thread for each CPU executes."""
+    regions = next(benchmark for benchmark in CATALOG if benchmark.name == name)
+    return replace(
+        regions,
+        name=f"{name}_taskloop",
+        title=f"{regions.title}; taskloops for the inner regions",
+        cases=tuple(replace(case, config=f"{case.config},taskloop=1") for case in regions.cases),
+        in_main=False,
+        crowded=False,
+    )
+
+
+TASKLOOPS = tuple(_with_taskloops(name) for name in ("nested", "insufficient", "imbalance", "deep"))
 
 # --- the constructs of OpenMP, one by one ----------------------------------------------------------------------------
 
@@ -432,7 +451,7 @@ MKL = Benchmark(
     uses_mkl=True,
 )
 OPENMP_FIGURES = ("flat", "nested", "insufficient", "imbalance", "deep", "fft", "blis")
-ALL = (*CATALOG, *CONSTRUCTS, MKL)
+ALL = (*CATALOG, *TASKLOOPS, *CONSTRUCTS, MKL)
 
 
 def find(name: str) -> Benchmark | None:
@@ -446,7 +465,8 @@ def has_aims(name: str) -> bool:
 
 def openmp_group() -> list[Benchmark]:
     """What `weft bench openmp` measures."""
-    figures = (find(name) for name in OPENMP_FIGURES)
+    names = (name for figure in OPENMP_FIGURES for name in (figure, f"{figure}_taskloop"))
+    figures = (find(name) for name in names)
     return [*CONSTRUCTS, *(benchmark for benchmark in figures if benchmark is not None), MKL]
 
 
