@@ -199,8 +199,9 @@ WEFT_API int weft_yield(void);
 
 /* The same, and this unit runs next on the calling worker. That is sure only for one that waits to run in a private
  * pool which is the only one of the worker's scheduler. One without a pool is taken out of the worker's own deque as
- * long as no other worker has been there lately. Else STATE: nothing has happened; call weft_yield(). Units only:
- * STATE; a stackless one: STACKLESS. [C] Table 2 ("yield to"). */
+ * long as no other worker has been there lately; and one time in 64 another that waits there comes before it, for the
+ * sake of fairness. Else STATE: nothing has happened; call weft_yield(). Units only: STATE; a stackless one: STACKLESS.
+ * [C] Table 2 ("yield to"). */
 WEFT_API int weft_yield_to(weft_unit* unit);
 
 /* Waits for somebody's weft_resume(). A resume that came before is not lost: the next suspend returns at once.

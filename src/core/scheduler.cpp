@@ -204,7 +204,19 @@ void take_in_what_came(Worker& worker) {
   if (goes_round) worker.handed_on = next_handed_in(worker);
 }
 
+// Units that yield to each other must not keep the others here waiting for ever: now and then one of these comes before
+// the one that was yielded to. (A private pool has promised to do what they say.)
+void take_turns_with_handed_on(Worker& worker) {
+  if (worker.handed_on == nullptr || worker.scheduler() != nullptr || worker.direct_switches != 0) return;
+  Unit& next = *std::exchange(worker.handed_on, nullptr);
+  Unit* other = next_handed_in(worker);
+  if (other == nullptr) other = next_local(worker);
+  put_ready(worker, next);
+  worker.handed_on = other;
+}
+
 void go_on_after_yield(Worker& worker) {
+  take_turns_with_handed_on(worker);
   take_in_what_came(worker);
   if (Found found = look_around(worker)) {
     keep_time(worker);
@@ -463,6 +475,7 @@ void run_what_is_at_hand(Worker& worker, const Unit& awaited) {
     if (is_last) return;
     if (event != Event::yielded) continue;
     keep_time(worker);
+    take_turns_with_handed_on(worker);
     if (is_time_to_look_around(worker)) return;
   }
 }
@@ -621,7 +634,9 @@ bool yield_to(Unit& next) {
   Worker& worker = worker_here();
   Unit& unit = *worker.current;
   if (!can_hand_on(worker, unit) || !take_out(worker, next)) return false;
-  if (may_pass_to(worker, unit, next))
+  const bool turn_of_others =
+      worker.scheduler() == nullptr && (worker.direct_switches == 0 || count_direct_switch(worker));
+  if (!turn_of_others && may_pass_to(worker, unit, next))
     leave_unit_for(worker, unit, Event::yielded, next);
   else
     hand_on(worker, unit, next);

@@ -136,7 +136,7 @@ struct alignas(base::cache_line) Worker {
   std::uint64_t seen_points = 0;                    // and at which of its scheduling points
   unsigned units_left = 0;                          // how often it has left one
   unsigned turns = 0;                               // units that a scheduler with several pools has chosen
-  std::uint8_t direct_switches = 0;                 // of units to units, and yields; see count_direct_switch()
+  std::uint8_t direct_switches = 1 << 2;            // of units to units, and yields; see count_direct_switch()
   unsigned yields_for_program = 0;                  // (yield_for_program())
   std::uint64_t turn_points = 0;                    // at which of its scheduling points it last looked whether it is
   std::uint64_t last_turn = 0;                      // when the oldest of them was last preferred

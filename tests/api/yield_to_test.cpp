@@ -146,6 +146,38 @@ TEST_F(PassOnTest, ManyPassOnToEachOther) {
   EXPECT_EQ(ended, count);
 }
 
+// One that waits to run, and one that comes back from a sleep. (Bug: units with thread-local storage of their own kept
+// them waiting for as long as they named each other, where there was no other worker.)
+TEST_F(PassOnTest, TwoNameEachOtherUntilAThirdHasRun) {
+  for (const unsigned flags : {0U, unsigned{WEFT_OWN_TLS}}) {
+    for (const weft_technique technique : {WEFT_FULL, WEFT_ROC_L, WEFT_C_FULL, WEFT_C_ROC_E}) {
+      for (const bool sleeps : {false, true}) {
+        Jobs jobs;
+        weft_unit_attr attr = with(technique);
+        attr.flags |= flags;
+        std::atomic<weft_unit*> units[2] = {};
+        std::atomic<bool> third_is_there{false}, third_has_run{false};
+        for (int number = 0; number < 2; ++number)
+          units[number] = jobs.start(attr, [&, number] {
+            while (!third_is_there) weft_yield();
+            while (!third_has_run) {
+              if (weft_yield_to(units[1 - number]) != WEFT_OK) weft_yield();
+            }
+          });
+        jobs.start(attr, [&] {
+          while (!third_is_there) weft_yield();
+          if (sleeps) {
+            EXPECT_EQ(weft_sleep(1000 * 1000), WEFT_OK);
+          }
+          third_has_run = true;
+        });
+        third_is_there = true;
+        jobs.join();
+      }
+    }
+  }
+}
+
 TEST_F(PassOnTest, TheResumedUnitComesNext) {
   weft_pool* pool = make_pool(WEFT_FIFO, WEFT_PRIV);
   OwnScheduler own(WEFT_BASIC, {pool});

@@ -313,7 +313,9 @@ int yield_to_first(Worker& worker, Unit& unit, Unit& next, int (*otherwise)(Unit
   if (sanitizer::active || !unit.departed || !next.departed || !runs_on_any_identity(next) || !frame_can_wait(worker))
     return otherwise(next);
   if (worker.scheduler() != nullptr) return yield_to_first_of_list(worker, unit, next, otherwise);
-  if (worker.deque.peek() != &next || !may_stand_in_deque(unit) || !worker.privacy.enter()) return otherwise(next);
+  if (worker.deque.peek() != &next || !may_stand_in_deque(unit) || count_direct_switch(worker) ||
+      !worker.privacy.enter())
+    return otherwise(next);
   if (worker.deque.peek() != &next || !take_turns_in_deque(worker, unit)) {
     worker.privacy.leave();
     return otherwise(next);
