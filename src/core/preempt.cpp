@@ -198,13 +198,12 @@ void on_interrupt(const Interruption& interruption) {
 
 bool preemption_works() { return enabled; }
 
-bool enable_preemption() {
-  if (sanitizer::active) return false;
+void enable_preemption() {
+  if (sanitizer::active) return;
   enabled = os::install_interrupt(on_interrupt, preemption_settings.signal);
   if (!enabled && preemption_settings.signal != 0)
     base::warn("WEFT_PREEMPT_SIGNAL=%d: the program has a handler for it; nothing is preempted",
                preemption_settings.signal);
-  return enabled;
 }
 
 void mark(Unit& unit, Preemption kind) {

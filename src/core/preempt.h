@@ -46,8 +46,8 @@ void read_interrupt_environment();
 /// Whether a signal can interrupt units: not in sanitizer builds, nor where the program uses all signals.
 bool preemption_works();
 
-/// Before the first worker exists: what a signal does from now on is up to preemption and watchdog. False: no signal.
-bool enable_preemption();
+/// Before the first worker exists: what a signal does from now on is up to preemption and watchdog.
+void enable_preemption();
 
 /// Unit::flags for a kind.
 constexpr std::uint16_t flags_of(Preemption kind) {

@@ -152,6 +152,11 @@ void tick_again_slowly(Worker& worker) {
 
 bool tick_where_wanted() {
   if (!ticking.load(std::memory_order_relaxed)) return false;
+  if (!os::keep_interrupt()) {
+    for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
+    ticking.store(false, std::memory_order_relaxed);
+    return false;
+  }
   bool some = false;
   bool any = false;
   const bool by_itself = ticks_by_itself();

@@ -341,7 +341,8 @@ void start_once() {
   pthread_key_create(&root_key, end_root);
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   os::watch_for_faults(report_overflow, allow_code_on_stack);
-  enable_watchdog(enable_preemption());
+  enable_preemption();
+  enable_watchdog(!sanitizer::active);
   if (preemption_settings.kind != Preemption::none) make_units_slowly();
   obey_commands();
   os::remember_signals();

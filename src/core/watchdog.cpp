@@ -98,6 +98,14 @@ void tell_of_signals(int error) {
   base::warn("no further signal can be queued (ulimit -i): nothing is interrupted; kernel threads stand in");
 }
 
+void tell_of_handlers() {
+  static bool told = false;
+  if (std::exchange(told, true)) return;
+  base::warn(
+      "the program has handlers for all real-time signals (as Go does), or for weft's: what spins is not interrupted; "
+      "kernel threads stand in");
+}
+
 void tell_what_others_found() {
   static bool told_of_timers = false;
   const int refusal = os::Ticker::refusal();
@@ -199,7 +207,7 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_block
   // A root may be in its own code again.
   const bool active = worker.active.load(std::memory_order_relaxed);
   if (active && os::interrupt(klt)) return true;
-  if (active) tell_of_signals(errno);
+  if (active) tell_of_signals(errno);  // EAGAIN, or the signal is in use no more
   worker.interrupt_sent.store(false, std::memory_order_relaxed);
   worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
   return false;
@@ -270,7 +278,9 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
     return interrupt(worker, before, klt, others_blocked, true, now) || stands_in;
   }
   if (!interrupts) return run_beside();
-  const bool in_vain = worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
+  const bool no_signal = os::interrupt_signal() == 0;
+  if (no_signal) tell_of_handlers();
+  const bool in_vain = no_signal || worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
   // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
   // others may go.
   const bool others_needed = worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_runs();

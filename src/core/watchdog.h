@@ -89,7 +89,8 @@ unsigned watchdog_counts_blocked();
 /// Whether this one did.
 bool watchdog_sees_blocked(const Worker& worker);
 
-/// Before the first worker exists; `possible`: there is a signal to interrupt with.
+/// Before the first worker exists. Without a signal to interrupt with it has other KLTs stand in for those that spin,
+/// too. `possible`: not where a sanitizer follows what runs.
 void enable_watchdog(bool possible);
 
 /// From the handler of that signal, on the KLT that the watchdog has interrupted: what runs there may be left now.

@@ -34,7 +34,7 @@ pthread_mutex_t refreshing = PTHREAD_MUTEX_INITIALIZER;
 unsigned long long changes_seen = 0;  // of the list of objects, when the table was made; 0: it was not yet
 
 void (*interrupted_code)(const Interruption&) = nullptr;
-int signal_number = 0;
+std::atomic<int> signal_number{0};     // 0: none, or the program has taken it
 constexpr long kernel_set_bytes = 8;   // the kernel's signal set is shorter than libc's
 constexpr int tick_mark = 0x77656674;  // of a signal that a handler has passed on
 constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothing else
@@ -199,7 +199,7 @@ SignalMask change_mask(int how, SignalMask change) {
   return before;
 }
 
-SignalMask mine() { return mask_of(signal_number); }
+SignalMask mine() { return mask_of(interrupt_signal()); }
 
 SignalMask blocked_in(const ucontext_t& context) {
   SignalMask mask = 0;
@@ -266,10 +266,18 @@ void on_signal(int, siginfo_t* info, void* context) {
 // function.
 [[gnu::noinline]] void set_errno(int value) { errno = value; }
 
-// Whether nobody has a handler for it, or ignores it.
+// Whether nobody has a handler for it. One that is ignored is free too: to ignore all of them is what a shell passes on
+// to those it starts (`trap '' 1 2 ...`), and nobody sends it.
 bool is_free(int number) {
   struct sigaction present {};
-  return sigaction(number, nullptr, &present) == 0 && present.sa_handler == SIG_DFL;
+  return sigaction(number, nullptr, &present) == 0 && (present.sa_flags & SA_SIGINFO) == 0 &&
+         (present.sa_handler == SIG_DFL || present.sa_handler == SIG_IGN);
+}
+
+bool is_handled_here(int number) {
+  struct sigaction present {};
+  return sigaction(number, nullptr, &present) == 0 && (present.sa_flags & SA_SIGINFO) != 0 &&
+         present.sa_sigaction == on_signal;
 }
 
 bool install_on(int number) {
@@ -321,14 +329,22 @@ bool install_interrupt(void (*interrupted)(const Interruption&), int wanted) {
   interrupted_code = interrupted;
   if (wanted != 0) {
     if (is_free(wanted) && install_on(wanted)) signal_number = wanted;
-    return signal_number != 0;
+    return interrupt_signal() != 0;
   }
-  for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && signal_number == 0; --candidate)
+  for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && interrupt_signal() == 0; --candidate)
     if (is_free(candidate) && install_on(candidate)) signal_number = candidate;
-  return signal_number != 0;
+  return interrupt_signal() != 0;
 }
 
-int interrupt_signal() { return signal_number; }
+int interrupt_signal() { return signal_number.load(std::memory_order_relaxed); }
+
+bool keep_interrupt() {
+  const int number = interrupt_signal();
+  if (number == 0) return false;
+  if (is_handled_here(number) || (is_free(number) && install_on(number))) return true;
+  signal_number = 0;
+  return false;
+}
 
 void refresh_code_not_to_leave() {
   const SignalMask before = block_all_signals();
@@ -364,12 +380,13 @@ CodeName name_of_code(std::uintptr_t instruction) {
 namespace {
 
 void queue_signal(pid_t klt, int mark) {
+  const int number = interrupt_signal();
   siginfo_t info{};
-  info.si_signo = signal_number;
+  info.si_signo = number;
   info.si_code = SI_QUEUE;
   info.si_value.sival_int = mark;
   const long process = arch::system_call(SYS_getpid);
-  arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, signal_number, reinterpret_cast<long>(&info));
+  arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, number, reinterpret_cast<long>(&info));
 }
 
 }  // namespace
@@ -390,6 +407,9 @@ void suspend_for_interrupt() {
 
 int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }
 
-bool interrupt(pid_t klt) { return syscall(SYS_tgkill, getpid(), klt, signal_number) == 0; }
+bool interrupt(pid_t klt) {
+  errno = 0;
+  return keep_interrupt() && syscall(SYS_tgkill, getpid(), klt, interrupt_signal()) == 0;
+}
 
 }  // namespace weft::os

@@ -1,6 +1,8 @@
 // Interrupting what a KLT runs, so that it can be left in the middle (rung 4, by signal).
 //
-// One real-time signal, the first free one from above unless the program says which. It comes from the watchdog
+// One real-time signal, the first free one from above unless the program says which. A program that gives all signals
+// a handler, or their default, when weft runs already, does so with this one too: who sends it looks first
+// (keep_interrupt()). It comes from the watchdog
 // (interrupt()), from a timer (os/ticker.h), or from a handler that passes a tick on (forward_tick()). The handler runs
 // on the stack of the interrupted code, and what it calls may switch away from there, with leave(); when that flow of
 // control is resumed, on whichever KLT, the handler returns into the interrupted code with all registers as the kernel
@@ -64,6 +66,10 @@ bool in_handler_of_program();
 /// The signal in use, 0 if none: KLTs of weft's must not block it.
 int interrupt_signal();
 
+/// Whether there is one, and it still comes to that handler. If the program has put back its default, or ignores it,
+/// the handler is installed again; if it has one of its own, the signal is in use no more. Not from the handler.
+bool keep_interrupt();
+
 /// The signals that a KLT has blocked, for the calling one. No libc, no errno.
 using SignalMask = std::uint64_t;
 /// That of one signal; none of signal 0.
@@ -110,7 +116,7 @@ struct CodeName {
 };
 CodeName name_of_code(std::uintptr_t instruction);
 
-/// Sends the signal to the KLT, on behalf of the watchdog.
+/// Sends the signal to the KLT, on behalf of the watchdog. False: errno says why; 0: there is none any more.
 bool interrupt(pid_t klt);
 
 /// The same, as a tick of a timer that another has got. Also from the handler.

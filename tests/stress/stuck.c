@@ -408,6 +408,55 @@ static void tasks_that_members_wait_for(void) {
   }
 }
 
+// ---- what the program does with all signals, weft's among them
+
+static atomic_int signals_handled;
+static void count_signals(int number) {
+  (void)number;
+  atomic_fetch_add(&signals_handled, 1);
+}
+
+// But for those that the tests' own deadline needs.
+static void give_all_signals(void (*handler)(int)) {
+  struct sigaction action = {.sa_flags = SA_RESTART};
+  action.sa_handler = handler;
+  for (int number = 1; number <= SIGRTMAX; number++)
+    if (number != SIGALRM && number != SIGCHLD) sigaction(number, &action, NULL);
+}
+
+static void stuck_in_both_ways(void) {
+  spinning_barrier();
+  pipe_between_members();
+}
+
+static void all_signals_put_back(void) {
+  stuck_in_both_ways();
+  give_all_signals(SIG_DFL);
+  stuck_in_both_ways();
+}
+
+// Before the runtime looks for one that is free.
+__attribute__((constructor)) static void give_all_signals_first(int arguments, char** argument) {
+  if (arguments < 2) return;
+  if (strcmp(argument[1], "all_signals_handled_first") == 0) give_all_signals(count_signals);
+  if (strcmp(argument[1], "all_signals_ignored_first") == 0) give_all_signals(SIG_IGN);
+}
+
+static void all_signals_handled_first(void) {
+  stuck_in_both_ways();
+  CHECK_EQUAL(atomic_load(&signals_handled), 0, "signals that came to the program's handler");
+}
+
+static void all_signals_ignored_first(void) { stuck_in_both_ways(); }
+
+static void all_signals_handled_later(void) {
+  stuck_in_both_ways();
+  give_all_signals(count_signals);
+  stuck_in_both_ways();
+  // One that was under way.
+  CHECK(atomic_load(&signals_handled) <= 1, "%d signals came to the program's handler", atomic_load(&signals_handled));
+}
+
 static void fifty_spinning_barriers(void) {
   struct SpinningBarrier barrier;
   atomic_init(&barrier.arrived, 0);
@@ -611,6 +660,10 @@ int main(int count, char** arguments) {
       {"spin_lock_held_across_a_barrier", spin_lock_held_across_a_barrier, 0},
       {"poll_for_the_root", poll_for_the_root, 0},
       {"tasks_that_members_wait_for", tasks_that_members_wait_for, 0},
+      {"all_signals_put_back", all_signals_put_back, 0},
+      {"all_signals_handled_first", all_signals_handled_first, 0},
+      {"all_signals_handled_later", all_signals_handled_later, 0},
+      {"all_signals_ignored_first", all_signals_ignored_first, 0},
       {"fifty_spinning_barriers", fifty_spinning_barriers, 0},
       {"iterations_that_wait_for_each_other", iterations_that_wait_for_each_other, 0},
       {"many_that_allocate", many_that_allocate, 0},
