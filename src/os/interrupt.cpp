@@ -45,6 +45,7 @@ ExportedFunction yield_function;
 ExportedFunction sleep_function;
 ExportedFunction spin_function;
 ExportedFunction clock_function;
+ExportedFunction objects_function;
 ExportedFunction allocator;   // libc's, or another library's in its place
 CodeRange code_of_allocator;  // that library's; empty where it is libc's or the program's own
 
@@ -93,6 +94,7 @@ FindObject* find_object = nullptr;
   sleep_function = find_exported("clock_nanosleep");
   spin_function = find_exported("pthread_spin_lock");
   clock_function = find_exported("clock_gettime");
+  objects_function = find_exported("dl_iterate_phdr");
   allocator = find_exported("malloc");
   find_object = reinterpret_cast<FindObject*>(find_exported("_dl_find_object").begin);
   for_each_object(note_code_of_allocator, nullptr);
@@ -239,6 +241,23 @@ bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t lo
   return false;
 }
 
+// Whether the code has been called by dl_iterate_phdr(), which holds a lock of the dynamic linker's meanwhile: weft's
+// own KLTs want it, and whoever throws. (Unwinders that are linked into a program ask so for each exception.) Then a
+// return address into it lies near on the stack; one that has been left behind there does no harm: the code is not left
+// this time. A callback that has put more than this below it is taken for any other code.
+bool runs_under_lock_of_linker(std::uintptr_t stack) {
+  constexpr std::uintptr_t looks_at = 4096, page = 4096;
+  std::uintptr_t readable = (stack / page + 1) * page;  // up to there
+  for (std::uintptr_t at = (stack + 7) / 8 * 8; at - stack < looks_at; at += 8) {
+    if (at >= readable) {
+      if (!can_be_read(at)) return false;
+      readable += page;
+    }
+    if (objects_function.holds(*reinterpret_cast<const std::uintptr_t*>(at))) return true;
+  }
+  return false;
+}
+
 void on_signal(int, siginfo_t* info, void* context) {
   Interruption interruption{};
   if (!is_ours(*info, interruption.cause)) return;
@@ -247,7 +266,9 @@ void on_signal(int, siginfo_t* info, void* context) {
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
   const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
-  if (interruption.in_runtime && !interruption.in_weft) {
+  if (!interruption.in_runtime && runs_under_lock_of_linker(stack)) {
+    interruption.in_runtime = true;
+  } else if (interruption.in_runtime && !interruption.in_weft) {
     const long call = arch::system_call_to_be_made(*interrupted);
     interruption.in_sleep = is_restarted(call) || arch::system_call_was_cut_short(*interrupted);
     if (call == SYS_futex) {

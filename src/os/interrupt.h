@@ -44,7 +44,7 @@ struct Interruption {
   Cause cause;
   bool in_weft;         // the code lies in the library that contains weft
   bool in_runtime;      // the same, or libc, the dynamic linker, the C++ runtime, the library that malloc() comes from,
-                        // or the kernel's vdso
+                        // the kernel's vdso; or called by dl_iterate_phdr(), which holds a lock
   bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR. Not in a
                         // change of user ids, which holds a lock that weft needs (os/user_ids.h)
   WordAwaited awaited;  // at such a call that begins anew and has no limit of time

@@ -4,6 +4,7 @@
 #include "handlers.h"
 
 #include <dirent.h>
+#include <link.h>
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -408,6 +409,33 @@ static void tasks_that_members_wait_for(void) {
   }
 }
 
+// What an unwinder does for each exception that is linked into the program: the dynamic linker holds a lock meanwhile,
+// which nobody gets who wants it while a member that has it waits for a worker.
+static int look_at_object(struct dl_phdr_info* object, size_t size, void* looked_at) {
+  (void)size;
+  for (int i = 0; i < object->dlpi_phnum; i++) *(unsigned long*)looked_at += object->dlpi_phdr[i].p_memsz;
+  for (volatile int i = 0; i < 300; i = i + 1) {
+  }
+  return 0;
+}
+
+static void looking_at_objects(void) {
+  struct SpinningBarrier barrier;
+  atomic_init(&barrier.arrived, 0);
+  atomic_init(&barrier.sense, 0);
+  unsigned long first = 0;
+  dl_iterate_phdr(look_at_object, &first);
+#pragma omp parallel num_threads(8)
+  for (int i = 0; i < repeats(4); i++) {
+    for (int look = 0; look < 500; look++) {
+      unsigned long looked_at = 0;
+      dl_iterate_phdr(look_at_object, &looked_at);
+      CHECK(looked_at == first, "%lu bytes of objects, must be %lu", looked_at, first);
+    }
+    spin_in(&barrier, 8);
+  }
+}
+
 // ---- what the program does with all signals, weft's among them
 
 static atomic_int signals_handled;
@@ -660,6 +688,7 @@ int main(int count, char** arguments) {
       {"spin_lock_held_across_a_barrier", spin_lock_held_across_a_barrier, 0},
       {"poll_for_the_root", poll_for_the_root, 0},
       {"tasks_that_members_wait_for", tasks_that_members_wait_for, 0},
+      {"looking_at_objects", looking_at_objects, 0},
       {"all_signals_put_back", all_signals_put_back, 0},
       {"all_signals_handled_first", all_signals_handled_first, 0},
       {"all_signals_handled_later", all_signals_handled_later, 0},
