@@ -58,6 +58,7 @@
 #include "base/panic.h"
 #include "core/create.h"
 #include "core/identities.h"
+#include "core/idle.h"
 #include "core/place_pools.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
@@ -343,7 +344,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   arch::set_thread_pointer(worker.installed->thread_pointer);
   install_home(worker);
   os::set_signals(before);
-  tick_again(worker);
+  if (!is_over(worker)) tick_again(worker);  // else a root goes on in its own code
   worker.stacks.give(lent.stack);
 }
 

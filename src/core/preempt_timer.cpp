@@ -23,11 +23,10 @@ namespace {
 constexpr int nobody = -1;
 std::atomic<int> leader{nobody};
 
-// How many ticks in a row that find nothing to preempt are put up with.
-unsigned most_idle_ticks(const Worker& worker) {
-  constexpr unsigned some = 64;
-  return worker.current == &worker.root_unit ? 1 : some;
-}
+// How many ticks in a row that find nothing to preempt are put up with, also over sleeps: a unit that is not
+// preemptive, on a worker that wakes up often, would be interrupted for ever.
+constexpr unsigned some_idle_ticks = 16;
+unsigned most_idle_ticks(const Worker& worker) { return worker.current == &worker.root_unit ? 1 : some_idle_ticks; }
 
 bool one_timer() { return preemption_settings.mode >= TickMode::one_to_all; }
 bool leads(const Worker& worker) { return leader.load(std::memory_order_relaxed) == static_cast<int>(worker.index); }
@@ -128,6 +127,7 @@ bool runs_preemptive(const Worker& worker) {
 void start_ticking() {
   Worker& worker = worker_here();
   if (ticking.load(std::memory_order_relaxed)) {
+    worker.idle_ticks = 0;
     if (!ticker_of(worker).runs()) tick_again_slowly(worker);
     return;
   }
@@ -137,17 +137,19 @@ void start_ticking() {
   watch();
   ticking.store(true, std::memory_order_seq_cst);
   tick_where_wanted();
+  worker.idle_ticks = 0;
   tick_again_slowly(worker);
 }
 
 void tick_again_slowly(Worker& worker) {
   watch();
+  if (worker.idle_ticks >= some_idle_ticks) return;
   if (!one_timer()) {
-    start(worker);
+    arm(worker);
     return;
   }
   int none = nobody;
-  if (leads(worker) || leader.compare_exchange_strong(none, static_cast<int>(worker.index))) start(worker);
+  if (leads(worker) || leader.compare_exchange_strong(none, static_cast<int>(worker.index))) arm(worker);
 }
 
 bool tick_where_wanted() {
@@ -203,7 +205,9 @@ bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_
   }
   const bool chain = preemption_settings.mode == TickMode::chain;
   const bool others = (chain && pass_on_to_next(worker)) || (!chain && own_timer && pass_on_to_all(worker));
-  if (others || found_preemptive)
+  if (others && own_timer && !found_preemptive)
+    hand_over_lead(worker);  // to one that it would not interrupt for the others' sake
+  else if (others || found_preemptive)
     worker.idle_ticks = 0;
   else if (own_timer && ++worker.idle_ticks >= most_idle_ticks(worker))
     hand_over_lead(worker);

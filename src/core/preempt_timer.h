@@ -9,8 +9,9 @@
 // A timer runs only where there is something to preempt. It starts where preemptive units are created (start_ticking),
 // on all workers with the first of them, and with each wake-up of a worker from then on (tick_again). It stops itself
 // when it finds its worker asleep, or a root in its own code, whose system calls it would cut short (3.5.1), and when
-// it has found no preemptive unit for a while; then the watchdog looks every few milliseconds whether one runs there
-// again (tick_where_wanted). So neither the creation of units that are not preemptive nor a switch knows of timers.
+// it has found no preemptive unit for a while: then a wake-up does not start it either, but the watchdog does, which
+// looks every few milliseconds whether such a unit runs there again (tick_where_wanted). So neither the creation of
+// units that are not preemptive nor a switch knows of timers.
 #pragma once
 
 #include <atomic>
