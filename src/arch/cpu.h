@@ -8,7 +8,7 @@ namespace weft::arch {
 /// Tells the core that this is a waiting loop.
 inline void relax() { isa_relax(); }
 
-/// A cheap clock of constant rate, for deciding how long to wait; units: see ticks_per_microsecond.
+/// A cheap clock of constant rate, in units of its own, for deciding how long to wait.
 inline unsigned long long ticks() { return isa_ticks(); }
 
 /// The stack pointer of the caller.

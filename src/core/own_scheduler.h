@@ -22,7 +22,7 @@ enum class SchedulerKind : std::uint8_t { basic, basic_wait, by_priority, random
 ///
 /// What is in whose hands follows from `active` alone, which each look reads anew; it may change at any time, since
 /// every pool stands any number of consumers. A worker that is not active finds nothing and sleeps; who changes
-/// `active` wakes all (packing.cpp), and a unit that still runs on one that is not is preempted at the next tick.
+/// `active` wakes all (set_active), and a unit that still runs on one that is not is preempted at the next tick.
 struct Packing {
   std::atomic<unsigned> active;
   unsigned total;

@@ -38,7 +38,7 @@ extern PreemptionSettings preemption_settings;
 inline constexpr std::uint64_t shortest_interval_ns = 100ULL * 1000;
 inline constexpr std::uint64_t longest_interval_ns = 10ULL * 1000 * 1000 * 1000;
 
-/// WEFT_PREEMPT, WEFT_PREEMPT_TIMER, WEFT_PREEMPT_INTERVAL, WEFT_MAX_KLTS, WEFT_KLT_SLEEP and WEFT_KLT_POOLS, and
+/// WEFT_PREEMPT, WEFT_PREEMPT_TIMER, WEFT_PREEMPT_INTERVAL, WEFT_MAX_KLTS, WEFT_KLT_SLEEP and WEFT_KLT_POOLS.
 void read_preemption_environment();
 /// Those of the watchdog's: WEFT_PREEMPT_SIGNAL, WEFT_WATCHDOG_SLICE, WEFT_WATCHDOG_SHORTEST.
 void read_interrupt_environment();

@@ -544,6 +544,8 @@ void disable_watchdog() {
 }
 
 void reset_watchdog() {
+  for (Seen& each : seen) each.blocked = false;
+  blocked_seen.store(0, std::memory_order_relaxed);
   state.store(not_started, std::memory_order_relaxed);
   watchdog_rests.store(enabled, std::memory_order_relaxed);
 }

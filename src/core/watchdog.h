@@ -42,10 +42,10 @@ inline void become_active(Worker& worker) {
   if (watchdog_rests.load(std::memory_order_relaxed)) watch_again();
 }
 
-/// From the same handler: this instruction was interrupted, in code of the program's, by which it seems to spin, or
-/// not.
+/// From the handler of its signal: this instruction was interrupted, in code of the program's, by which it seems to
+/// spin, or not.
 void note_left_at(std::uintptr_t instruction, bool spins);
-/// The same: it slept in the kernel on the KLT of a root that could go on.
+/// From that handler: what was interrupted slept in the kernel on the KLT of a root that could go on.
 void note_moved();
 
 /// Whether who has opened one of the worker's shares, and runs a part of it on top of its own stack, would have

@@ -95,10 +95,4 @@ void Ticker::end() {
   busy_.store(false, std::memory_order_release);
 }
 
-void Ticker::forget() {
-  count_ = 0;
-  busy_.store(false, std::memory_order_relaxed);
-  runs_.store(false, std::memory_order_relaxed);
-}
-
 }  // namespace weft::os

@@ -26,8 +26,6 @@ class Ticker {
   bool runs() const { return runs_.load(std::memory_order_relaxed); }
   /// The same, but not where its only tick is long overdue: has_ticked() has not been told, and start() helps.
   bool is_under_way() const;
-  /// In a forked child, which has no timers.
-  void forget();
   /// Why the kernel has given somebody no timer, an errno value (a seccomp filter; EAGAIN: RLIMIT_SIGPENDING, which
   /// lets no other signal of this kind be sent either); 0: it has not happened.
   static int refusal() { return refused_with.load(std::memory_order_relaxed); }

@@ -8,6 +8,7 @@ contains
   subroutine body()
     call teams_region()
     call target_region()
+    call absent_in_target()
     call device_routines()
     call places()
   end subroutine body
@@ -42,6 +43,25 @@ contains
     call omp_set_num_teams(0)
     call omp_set_teams_thread_limit(0)
   end subroutine teams_region
+
+  ! What is absent has no address, and is not there in the region either.
+  subroutine absent_in_target()
+    integer, pointer :: there(:)
+    allocate (there(3))
+    there = 5
+    call fill()
+    call check(all(there == 5), __LINE__)
+    call fill(there)
+    call check(all(there == 42), __LINE__)
+    deallocate (there)
+  end subroutine absent_in_target
+
+  subroutine fill(array)
+    integer, optional, pointer, intent(in) :: array(:)
+    !$omp target has_device_addr(array)
+    if (present(array)) array = 42
+    !$omp end target
+  end subroutine fill
 
   subroutine target_region()
     use omp_lib

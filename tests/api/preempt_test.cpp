@@ -802,6 +802,58 @@ TEST_P(Preempt, WorkersArePacked) {
   EXPECT_EQ(weft_packing_free(packing), WEFT_OK);
 }
 
+// A KLT that a worker goes on with runs where that worker is bound to (Shiina et al., 3.3).
+TEST_P(Preempt, KltsRunWhereTheirWorkerIsBound) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  for (int cpu = 0, cpus = 0; cpu < CPU_SETSIZE && cpus < 2; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    ++cpus;
+    weft_pool* pool = make_pool();
+    OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+    ASSERT_EQ(weft_worker_bind(worker.get(), cpu), WEFT_OK);
+    const std::uint64_t before = weft_preemptions();
+    std::atomic<unsigned> elsewhere{0};
+    Jobs jobs;
+    for (int unit = 0; unit < 4; ++unit) {
+      weft_unit_attr attr = preemptive();
+      attr.pool = pool;
+      jobs.start(attr, [&] {
+        // Until they have all been interrupted, and have come back, a few times.
+        const std::uint64_t began = now_ns();
+        while (weft_preemptions() - before < 16 && now_ns() - began < 5'000'000'000) {
+          if (sched_getcpu() != cpu) ++elsewhere;
+        }
+      });
+    }
+    jobs.join();
+    EXPECT_GE(weft_preemptions() - before, 16);
+    EXPECT_EQ(elsewhere, 0);
+  }
+}
+
+// With each kind of timer: a signal would cut the sleeps short. (Bug: a worker's timer started anew each time it woke
+// up, whatever it ran.)
+TEST_P(Preempt, PlainUnitsAreLeftAloneAfterwards) {
+  for (const weft_timer timer : {WEFT_TIMER_CREATION, WEFT_TIMER_ALIGNED, WEFT_TIMER_ONE_TO_ALL, WEFT_TIMER_CHAIN}) {
+    ASSERT_EQ(weft_preempt_timer(timer, slice_ns), WEFT_OK);
+    Jobs preempted;
+    preempted.start(preemptive(), [] {});
+    preempted.join();
+    Jobs jobs;
+    unsigned undisturbed = 0;
+    jobs.start(with(WEFT_AUTO), [&] {
+      for (int round = 0; round < 2000 && undisturbed < 50; ++round) {
+        const timespec longer_than_a_slice{0, 2 * static_cast<long>(slice_ns)};
+        undisturbed = nanosleep(&longer_than_a_slice, nullptr) == 0 ? undisturbed + 1 : 0;
+        weft_sleep(100 * 1000);
+      }
+    });
+    jobs.join();
+    EXPECT_EQ(undisturbed, 50) << "timer " << timer;
+  }
+}
+
 // An idle process has no timers that run.
 TEST_P(Preempt, NothingTicksWhereNothingRuns) {
   ASSERT_TRUE(spinning_units_end(GetParam()));

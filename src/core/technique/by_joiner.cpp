@@ -5,8 +5,8 @@
 // While it runs, the joiner is what any joiner is that has suspended: its context is saved, its state says so, and it
 // stands in Unit::waiters. If the unit deviates, nothing is left to do: it goes its own way (its return is diverted, as
 // for any unit of RoC), its end resumes the joiner, wherever that is, and nobody returns here. The joiner's own way
-// back is changed when it is continued, as that of a creator whose child has been left (child_first.h). So are those of
-// the joiners below it, each of which waits for the one above already.
+// back is changed when it is continued, as that of a creator whose child has been left (child_first.h). The ways
+// back of the joiners below it are changed too: each of them waits for the one above already.
 //
 // If the unit returns, its end is told here, on the joiner's stack. That takes the joiner out of Unit::waiters, by a
 // store where nobody else comes to this worker (core/privacy.h: a visitor that finds the unit `done` waits for the

@@ -6,7 +6,7 @@
 // The scheduler on the stack is the loop below; it starts SC units one after the other.
 //
 // Constraints: the scheduler must be stateless; all SC units have stacks of the default size, for they share them
-// with schedulers (both checked in core/create.cpp).
+// with schedulers (both checked in api/unit_create.cpp).
 #include "arch/context.h"
 #include "core/runtime.h"
 #include "core/technique/entry.h"

@@ -6,7 +6,7 @@
 // unit: a deviation resumes those, and the frames of the loop are lost.
 //
 // Constraint: the scheduler must be stateless. The loop below is; a scheduler of the user's own that is not
-// declared so never comes here (core/create.cpp).
+// declared so never comes here (api/unit_create.cpp).
 #include "arch/context.h"
 #include "core/technique/entry.h"
 

@@ -2,9 +2,6 @@
 // itself, runs the construct's body in it, and closes it. So teams run at the same time on whatever
 // workers are free, and all that a region's end waits for is that its members have returned. What a
 // team's threads ask about their surroundings ends at its level 0 and never sees the region around.
-//
-// The threads of parallel regions inside a team have no identities of their own from one region to
-// the next (that would be teams x threads of them): threadprivate variables do not persist there.
 #include "faces/openmp/league.h"
 
 #include "core/pool/share.h"

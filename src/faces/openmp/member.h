@@ -41,7 +41,7 @@ struct PushedClauses {
 
 struct Member {
   Task* task = nullptr;                    // the one it executes: &implicit, or an explicit one
-  Team* team = nullptr;                    // nullptr: outside any region
+  Team* team = nullptr;                    // outside any region, that of its root (root.h)
   Member* parent = nullptr;                // of a master and its team: who opened the region
   unsigned number = 0;                     // omp_get_thread_num()
   std::uint32_t reductions = 0;            // met so far

@@ -40,7 +40,7 @@ bool next_firstprivate(const TargetRegion& region, std::size_t& position, Privat
   const Kinds& of = *static_cast<const Kinds*>(region.context);
   for (; of.kinds != nullptr && position < region.count; ++position) {
     const unsigned kind = of.kinds[position];
-    if ((kind & kind_mask) != kind_firstprivate) continue;
+    if ((kind & kind_mask) != kind_firstprivate || region.addresses[position] == nullptr) continue;  // it is absent
     copy = {position, of.sizes[position], std::size_t{1} << (kind >> alignment_shift)};
     ++position;
     return true;

@@ -74,7 +74,7 @@ enum class MutexKind : int {
   ordered = 7,
 };
 
-/// kmp_mutex_impl_t: weft's are fair queues, but for what only looks.
+/// kmp_mutex_impl_t: who waits for one of weft's waits in a queue. The other is what LLVM's tools know besides.
 inline constexpr unsigned mutex_impl_spin = 1;
 inline constexpr unsigned mutex_impl_queuing = 2;
 

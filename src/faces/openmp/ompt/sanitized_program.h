@@ -24,7 +24,7 @@ bool program_is_thread_sanitized();
 /// A tool has been started.
 void adapt_to_sanitized_program();
 
-/// Members run on stacks of their threads: Team::watched_stacks. Called for a team that is opened.
+/// Members run on stacks of their threads: Team::own_stacks. Called for a team that is opened.
 bool members_have_stacks();
 
 /// The stack of the member with that number.
