@@ -49,7 +49,7 @@ def _list(console: Console) -> None:
     for benchmark in (*CONSTRUCTS, MKL):
         table.add_row(benchmark.name, benchmark.title, str(len(benchmark.cases)))
     table.add_row(OPENMP, "every construct of OpenMP, task programs and figures, with what each has to reach", "")
-    for pattern in native.PATTERNS:
+    for pattern in native.ALL_PATTERNS:
         table.add_row(pattern.name, pattern.title, str(len(pattern.cases)))
     table.add_row(native.GROUP, "the seven patterns of the threading core, on weft and other libraries", "")
     table.add_row(preempt.NAME, preempt.TITLE, "")

@@ -174,6 +174,14 @@ def _techniques() -> tuple[Variant, ...]:
     )
 
 
+def _grid() -> tuple[Section, ...]:
+    return tuple(Section(f"over D (%), N = {n}", tuple(fork_join_case(n, d) for d in DEVIATIONS)) for n in COUNTS)
+
+
+def _own_techniques() -> tuple[Variant, ...]:
+    return tuple(v for v in _techniques() if v.library == "weft" and v.name.count(",") == 0)
+
+
 # --- the others -----------------------------------------------------------------------------------------------------
 
 
@@ -338,8 +346,19 @@ PATTERNS: tuple[Pattern, ...] = (
 )
 
 
+# Not of the group: the lines of `techniques` through it say most.
+GRID = Pattern(
+    "grid",
+    "Figs. 3.28-3.33, each D with each N: weft's techniques; ns per unit, 1 worker",
+    "techniques",
+    _grid(),
+    _own_techniques(),
+)
+ALL_PATTERNS = (*PATTERNS, GRID)
+
+
 def find(name: str) -> Pattern | None:
-    return next((pattern for pattern in PATTERNS if pattern.name == name), None)
+    return next((pattern for pattern in ALL_PATTERNS if pattern.name == name), None)
 
 
 def chosen_cases(pattern: Pattern, *, quick: bool) -> list[Case]:

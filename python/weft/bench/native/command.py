@@ -11,17 +11,17 @@ from ..report import WIDE
 from ..results import Results
 from . import instructions
 from .campaign import Plan, run_plan
-from .catalog import PATTERNS, chosen_cases, find
+from .catalog import ALL_PATTERNS, PATTERNS, chosen_cases, find
 from .goals import goals_table
 from .plot import write_plots
 from .report import failure_lines, section_table
 
-NAMES = tuple(pattern.name for pattern in PATTERNS)
+NAMES = tuple(pattern.name for pattern in ALL_PATTERNS)
 GROUP = "core"  # all of them
 
 
 def make_plan(names: list[str], rounds: int, quick: bool, scale: float) -> Plan:
-    chosen = [pattern for pattern in PATTERNS if pattern.name in names or GROUP in names]
+    chosen = [p for p in ALL_PATTERNS if p.name in names or (GROUP in names and p in PATTERNS)]
     return Plan([(pattern, chosen_cases(pattern, quick=quick)) for pattern in chosen], rounds, scale)
 
 

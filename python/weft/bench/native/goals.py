@@ -45,7 +45,7 @@ def best(results: Results, pattern: str, config: str, names: Iterable[str]) -> t
 
 
 def fraction_of(
-    subject: str, others: Sequence[str], cases: Sequence[tuple[int, int]], most: float
+    subject: str, others: Sequence[str], cases: Sequence[tuple[int, int]], most: float, pattern: str = "techniques"
 ) -> Callable[[Results], Verdict]:
     """At most so many times the best of the others, in each of the cases (N, D) of the techniques; shows the worst."""
 
@@ -53,7 +53,7 @@ def fraction_of(
         ratios = []
         for n, d in cases:
             config = fork_join_case(n, d).config
-            mine, theirs = of(results, "techniques", config, subject), best(results, "techniques", config, others)
+            mine, theirs = of(results, pattern, config, subject), best(results, pattern, config, others)
             if mine is not None and theirs is not None:
                 ratios.append((mine / theirs[0], mine, *theirs, n, d))
         if not ratios:
@@ -163,6 +163,11 @@ GOALS: tuple[Goal, ...] = (
         "techniques",
         "auto, any D and N: within 10 % of the best parent-first technique",
         fraction_of("weft auto", _PARENT_FIRST, AUTO_CASES, 1.1),
+    ),
+    Goal(
+        "grid",
+        "auto, any D and N: within 10 % of the best parent-first technique",
+        fraction_of("weft auto", _PARENT_FIRST, tuple((n, d) for n in COUNTS for d in DEVIATIONS), 1.1, "grid"),
     ),
     Goal(
         "fib",

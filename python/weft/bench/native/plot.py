@@ -1,4 +1,4 @@
-"""The pictures: the techniques as lines over D and N, every other pattern as bars."""
+"""The pictures: the techniques as lines over D and N, other patterns as bars."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -21,6 +21,7 @@ PEERS = {
     "oneTBB task": "#888888",
     "Go": "#6a4c93",
 }
+LINES = ("techniques", "grid")
 CUT = 4  # bars this many times the median are cut
 OURS = ("#0b3c5d", "#1f6f8b", "#2a9db5", "#56c1ca", "#3b5bdb", "#748ffc", "#a5b4fc")
 ROWS = (
@@ -144,17 +145,17 @@ def _save(figure: Any, path: Path, caption: str) -> None:
 def write_plots(
     path: Path, patterns: Sequence[tuple[Pattern, Sequence[Case]]], results: Results, caption: str
 ) -> list[Path]:
-    """The techniques go to `path` if they are alone, else beside it; returns what was written."""
+    """What has lines goes to `path` if it is alone, else beside it; returns what was written."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     written = []
-    others = [(pattern, cases) for pattern, cases in patterns if pattern.name != "techniques"]
+    others = [(pattern, cases) for pattern, cases in patterns if pattern.name not in LINES]
     for pattern, cases in patterns:
-        if pattern.name == "techniques":
-            target = path.with_stem(f"{path.stem}-techniques") if others else path
+        if pattern.name in LINES:
+            target = path if len(patterns) == 1 else path.with_stem(f"{path.stem}-{pattern.name}")
             _write_lines(pyplot, target, pattern, cases, results, caption)
             written.append(target)
     if others:
