@@ -133,7 +133,8 @@ typedef struct weft_unit_attr {
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
   const char* name;           /* not copied; for messages and debuggers */
-  weft_preemption preemption; /* WEFT_PREEMPT_DEFAULT; what can be preempted has a stack, of 16 KiB at least */
+  weft_preemption preemption; /* WEFT_PREEMPT_DEFAULT; what can be preempted has a stack, of 16 KiB at least: with
+                               * less memory of the caller's, a kind is ARGUMENT, and the default NONE */
   weft_worker* worker;        /* it goes there: into the first pool of that one's scheduler; or, with weft's default,
                                * behind what waits there, and another that has nothing may take it. NULL: no matter */
 } weft_unit_attr;
@@ -194,7 +195,8 @@ WEFT_API int weft_unit_cancel(weft_unit* unit);
 /* Ends the calling unit if somebody has asked it to. Any caller. */
 WEFT_API void weft_cancel_point(void);
 
-/* Lets others run. A stackless unit: STACKLESS. A root runs some units itself, and comes back. */
+/* Lets others run: all that wait in its pool come before it, in whichever order (by priority, its equals and those
+ * above). A stackless unit: STACKLESS. A root runs some units itself, and comes back. */
 WEFT_API int weft_yield(void);
 
 /* The same, and this unit runs next on the calling worker. That is sure only for one that waits to run in a private
@@ -278,6 +280,8 @@ typedef enum weft_access {
   WEFT_MPMC
 } weft_access;
 
+/* Which comes first of units that have been created, or have waited and are ready. One that yields, or is preempted,
+ * goes behind all others (by priority, behind its equals). */
 typedef enum weft_order {
   WEFT_FIFO,
   WEFT_LIFO,
@@ -288,7 +292,8 @@ typedef enum weft_order {
 
 /* A pool of the user's own. pop returns NULL if there is nothing. All are called by whatever workers use the pool, in
  * the midst of putting a unit there or of looking for one: they must not wait, nor yield. Where a worker's scheduler
- * calls them they are no unit, and answered as a stackless one is, as is the code of a scheduler of the user's own. */
+ * calls them they are no unit, and answered as a stackless one is, as is the code of a scheduler of the user's own.
+ * push gets whatever becomes ready, units that yield or are preempted among them: let these go behind the others. */
 typedef struct weft_pool_functions {
   void (*push)(void* data, weft_unit* unit);
   weft_unit* (*pop)(void* data);

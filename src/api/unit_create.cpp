@@ -15,7 +15,6 @@ using api::handle_of;
 namespace {
 
 constexpr std::size_t smallest_own_stack = 4096;
-constexpr std::size_t smallest_preemptive_stack = 16UL * 1024;  // the frame of a signal handler alone has up to 11 KiB
 constexpr std::size_t largest_stack = std::size_t{1} << 40U;
 
 static_assert(static_cast<int>(core::Technique::c_roc_e) == WEFT_C_ROC_E);
@@ -49,7 +48,7 @@ int choose_worker(const core::Worker& caller, const weft_unit_attr& attr, core::
   if (static_cast<unsigned>(attr.preemption) > WEFT_PREEMPT_NONE) return WEFT_ERR_ARGUMENT;
   if (api::asks_to_be_preempted(attr.preemption)) {
     if (attr.technique == WEFT_STACKLESS) return WEFT_ERR_STACKLESS;
-    if (attr.stack_size != 0 && attr.stack_size < smallest_preemptive_stack) return WEFT_ERR_ARGUMENT;
+    if (attr.stack_size != 0 && attr.stack_size < core::smallest_preemptive_stack) return WEFT_ERR_ARGUMENT;
   }
   wish.flags |= api::preemption_flags(attr.preemption, wish.pool);
   return WEFT_OK;
@@ -71,6 +70,10 @@ int read_rare_attributes(const core::Worker& worker, const weft_unit_attr& attr,
   if (attr.stack != nullptr) {
     if (attr.stack_size < smallest_own_stack) return WEFT_ERR_ARGUMENT;
     wish.flags |= core::UnitFlag::own_memory;
+    if (attr.stack_size < core::smallest_preemptive_stack) {
+      wish.flags |= core::UnitFlag::never_preempted;
+      core::spare_small_stacks();
+    }
   }
   wish.needs_fitting = true;
   wish.stack = attr.stack;
@@ -117,7 +120,8 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
     wish.stack_class = core::stack_class_of(attr->stack_size);
   }
   if (core::preemption_settings.kind != core::Preemption::none) [[unlikely]]
-    if (attr == nullptr || attr->preemption == WEFT_PREEMPT_DEFAULT)
+    if ((attr == nullptr || attr->preemption == WEFT_PREEMPT_DEFAULT) &&
+        (wish.flags & core::UnitFlag::never_preempted) == 0)
       wish.flags |= api::preemption_flags(WEFT_PREEMPT_DEFAULT, wish.pool);
   if (wish.technique == core::Technique::automatic) wish.flags |= core::UnitFlag::chosen;
   if (core::is_child_first(wish.technique) || core::binds_at_creation(wish.technique)) wish.needs_fitting = true;

@@ -2,9 +2,24 @@
 // with its vector registers, and the siginfo. And how to have the handler on another stack, with all of that.
 #pragma once
 
+#include <csignal>
+#include <cstdint>
+#include <ucontext.h>
+
+#include "arch/interrupted.h"
 #include "signal_frame_isa.h"
 
 namespace weft::arch {
+
+/// Whether the kernel has changed stacks for the handler.
+inline bool came_to_alternate_stack(const ucontext_t& interrupted) {
+  const stack_t& alternate = interrupted.uc_stack;
+  const auto holds = [&alternate](std::uintptr_t address) {
+    return address - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size;
+  };
+  return (alternate.ss_flags & SS_DISABLE) == 0 && holds(reinterpret_cast<std::uintptr_t>(&interrupted)) &&
+         !holds(interrupted_stack_pointer(interrupted));
+}
 
 /// From the lowest byte on. bytes == 0: the two do not lie in one that the kernel has built; they are somebody's
 /// copies.

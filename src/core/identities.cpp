@@ -6,6 +6,7 @@
 #include "base/panic.h"
 #include "core/klt_switch.h"
 #include "core/preempt.h"
+#include "core/segment.h"
 
 namespace weft::core {
 
@@ -64,7 +65,7 @@ os::Identity* take_identity(Worker& worker) {
   }
   if (os::Identity* identity = take_shared(); identity != nullptr) return identity;
   const HeldOff held;
-  os::Identity* identity = os::create_lender();
+  os::Identity* identity = with_room(os::create_lender);
   if (identity == nullptr && !told.exchange(true, std::memory_order_relaxed))
     base::warn(
         "no further thread can be had (limit on processes: ulimit -u, pids.max): some threads of the program share "

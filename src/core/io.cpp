@@ -23,6 +23,7 @@
 #include "core/io_request.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
+#include "core/segment.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/io.h"
@@ -72,7 +73,8 @@ void start_serving() {
     return;
   }
   constexpr std::size_t stack_bytes = 64U << 10U;
-  if (os::start_klt(open_and_serve, &wish, stack_bytes, os::Signals::none) != 0) {
+  const auto start = [&wish] { return os::start_klt(open_and_serve, &wish, stack_bytes, os::Signals::none); };
+  if (with_room(start) != 0) {
     tell(failed);
     return;
   }

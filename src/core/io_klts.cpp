@@ -17,6 +17,7 @@
 #include "core/io_request.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
+#include "core/segment.h"
 #include "core/spinlock.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -187,7 +188,7 @@ void* serve(void*) {
 bool make_klt() {
   const HeldOff held;
   constexpr std::size_t stack_bytes = 64U << 10U;
-  return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none) == 0;
+  return with_room([] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none); }) == 0;
 }
 
 }  // namespace

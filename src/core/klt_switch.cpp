@@ -64,6 +64,7 @@
 #include "core/preempt_timer.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
+#include "core/segment.h"
 #include "core/spinlock.h"
 #include "core/watchdog.h"
 #include "os/clock.h"
@@ -286,8 +287,10 @@ bool count_klt() {
 bool make_klt() {
   if (!count_klt()) return false;
   void* memory = std::malloc(sizeof(Klt));
-  if (memory != nullptr && os::start_klt(begin, new (memory) Klt, scheduler_stack_bytes, os::Signals::none) == 0)
-    return true;
+  const auto start = [memory] {
+    return os::start_klt(begin, new (memory) Klt, scheduler_stack_bytes, os::Signals::none);
+  };
+  if (memory != nullptr && with_room(start) == 0) return true;
   klts_made.fetch_sub(1, std::memory_order_relaxed);
   std::free(memory);
   if (memory != nullptr && !told.exchange(true, std::memory_order_relaxed))

@@ -18,6 +18,9 @@
 // KLT-switching leaves a unit in libc only where it sleeps in a system call (docs/design/preemption.md): a lock of
 // malloc's may be wanted by weft itself, on the very worker that would have to come to its holder.
 //
+// A unit on the caller's own memory of less than 16 KiB is never preemptive, whatever its pool or the environment says,
+// and no signal's frame is put on it: those come to whatever runs on a worker (os/interrupt.h).
+//
 // A unit that nobody waits behind is not left. One that cannot be left where it is runs on until the next tick; if it
 // has held preemption off itself, it yields when it lets go.
 #include "core/preempt.h"
@@ -35,6 +38,7 @@
 #include "core/preempt_timer.h"
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
+#include "core/segment.h"
 #include "core/slices.h"
 #include "core/spinners.h"
 #include "core/technique/start.h"
@@ -194,7 +198,20 @@ void on_interrupt(const Interruption& interruption) {
   on_watchdog(*worker, interruption);
 }
 
+// Whether what runs there may be left, as far as its stack goes: not what runs on a scheduler's, or on none of its own.
+// Where weft changes stacks, the stack pointer may be on another one than the unit's.
+bool has_room_to_be_left(std::uintptr_t stack_pointer) {
+  const Worker* worker = this_worker();
+  if (worker == nullptr || worker->current == nullptr) return false;
+  const Unit* unit = worker->current;
+  const Stack* stack = innermost_stack(*unit);
+  if (stack == nullptr) return is_root(*unit);
+  return stack->holds(reinterpret_cast<const void*>(stack_pointer)) && stack->size() >= smallest_preemptive_stack;
+}
+
 }  // namespace
+
+void spare_small_stacks() { os::spare_small_stacks(has_room_to_be_left); }
 
 bool preemption_works() { return enabled; }
 

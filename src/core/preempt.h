@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/unit.h"
@@ -45,6 +46,11 @@ void read_interrupt_environment();
 
 /// Whether a signal can interrupt units: not in sanitizer builds, nor where the program uses all signals.
 bool preemption_works();
+
+/// What can be preempted has a stack of so many bytes: the frame of a signal handler alone has up to 11 KiB.
+inline constexpr std::size_t smallest_preemptive_stack = 16UL * 1024;
+/// A unit has a smaller one: from now on signals that come while it runs touch the KLT's alternate stack alone.
+void spare_small_stacks();
 
 /// Before the first worker exists: what a signal does from now on is up to preemption and watchdog.
 void enable_preemption();

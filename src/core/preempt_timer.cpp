@@ -9,6 +9,7 @@
 #include "core/klt_switch.h"
 #include "core/pool/pool.h"
 #include "core/preempt.h"
+#include "core/segment.h"
 #include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/clock.h"
@@ -132,7 +133,7 @@ void start_ticking() {
     return;
   }
   if (!preemption_works()) return;
-  os::refresh_code_not_to_leave();
+  call_with_room([](void*) { os::refresh_code_not_to_leave(); }, nullptr);
   Pool::hold_off_custom();
   watch();
   ticking.store(true, std::memory_order_seq_cst);

@@ -28,11 +28,24 @@ bool serves(const Worker& worker, const Unit& unit, const Pool& pool) {
   return server != nullptr ? server == &worker : unit.place == worker.index;
 }
 
+// Why a unit comes back.
+enum class Comes : bool { ready, gives_way };
+
+// Into a pool that takes it from this caller; of access priv, into that of the worker here.
+inline void push_as(Comes comes, Unit& unit, Pool& pool) {
+  if (comes == Comes::gives_way)
+    pool.push_behind(&unit);
+  else if (pool.access() == Access::priv)
+    pool.push(&unit);
+  else
+    pool.put_back(&unit);
+}
+
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
-void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
+void put_into_pool(const Worker* worker, Unit& unit, Pool& pool, Comes comes) {
   const bool is_here = worker != nullptr && serves(*worker, unit, pool);
   if (is_here && pool.is_private_list()) {
-    pool.push(&unit);  // of this worker's scheduler: nobody else is to be told
+    push_as(comes, unit, pool);  // of this worker's scheduler: nobody else is to be told
     return;
   }
   if (has_flag(unit, UnitFlag::placed)) {
@@ -41,26 +54,26 @@ void put_into_pool(const Worker* worker, Unit& unit, Pool& pool) {
     notify_place(pool, scope);
     return;
   }
-  const bool anybody_pushes = pool.access() == Access::mpsc || pool.access() == Access::mpmc;
-  if (anybody_pushes || (pool.access() == Access::priv && is_here))
-    pool.push(&unit);
-  else
+  if (pool.access() == Access::priv && !is_here)
     pool.put_back(&unit);
+  else
+    push_as(comes, unit, pool);
   notify_pool(pool);
 }
 
 // False: it has none.
-inline bool put_into_its_pool(const Worker& worker, Unit& unit) {
+inline bool put_into_its_pool(const Worker& worker, Unit& unit, Comes comes) {
   // acquire: partner of whoever has just told it to migrate (weft_unit_migrate).
   Pool* pool = unit.pool.load(std::memory_order_acquire);
-  if (pool != nullptr) put_into_pool(&worker, unit, *pool);
+  if (pool != nullptr) put_into_pool(&worker, unit, *pool, comes);
   return pool != nullptr;
 }
 
-// The same where that is a list of this worker's own, and a matter of a few instructions. False: nothing has happened.
+// The same of one that gives way, where that is a list of this worker's own, and a matter of a few instructions. False:
+// nothing has happened.
 inline bool put_into_own_list(const Worker& worker, Unit& unit) {
   Pool* pool = unit.pool.load(std::memory_order_acquire);
-  return pool != nullptr && pool->server.load(std::memory_order_relaxed) == &worker && pool->push_quickly(&unit);
+  return pool != nullptr && pool->server.load(std::memory_order_relaxed) == &worker && pool->push_behind_quickly(&unit);
 }
 
 }  // namespace
@@ -86,7 +99,7 @@ Worker& open_worker(Worker& worker) {
 }
 
 void put_ready(Worker& worker, Unit& unit) {
-  if (put_into_its_pool(worker, unit)) return;
+  if (put_into_its_pool(worker, unit, Comes::ready)) return;
   const Share* scope = scope_of(unit);
   if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
     open.inbox.put(&unit);
@@ -101,7 +114,7 @@ void put_own_into_pool(Worker& worker) {
     return;
   while (Unit* unit = next_local(worker)) {
     Pool* pool = unit->pool.load(std::memory_order_acquire);
-    put_into_pool(&worker, *unit, pool != nullptr ? *pool : *own.pool(0));
+    put_into_pool(&worker, *unit, pool != nullptr ? *pool : *own.pool(0), Comes::ready);
   }
 }
 
@@ -146,7 +159,7 @@ void settle_parked(Worker& worker, Unit& unit) {
 [[gnu::noinline]] void settle_yielded_slowly(Worker& worker, Unit& unit) {
   keep_identity(worker, unit);
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  if (put_into_its_pool(worker, unit)) return;
+  if (put_into_its_pool(worker, unit, Comes::gives_way)) return;
   const Share* scope = scope_of(unit);
   put_behind_all_others(worker, unit);
   notify(scope);
@@ -212,7 +225,7 @@ void settle(Worker& worker, Unit& unit, Event event) {
 }
 
 void put_back_passed_over(Worker& worker, Unit& unit) {
-  if (put_into_its_pool(worker, unit)) return;
+  if (put_into_its_pool(worker, unit, Comes::gives_way)) return;
   const Share* scope = scope_of(unit);
   put_behind_all_others(worker, unit);
   notify(scope);
@@ -271,7 +284,7 @@ void resume_all(Unit* chain) {
     if (make_ready(*unit) != UnitState::suspended) continue;
     Worker* home = &worker_of(*unit);
     if (Pool* pool = unit->pool.load(std::memory_order_acquire); pool != nullptr) {
-      put_into_pool(this_worker(), *unit, *pool);
+      put_into_pool(this_worker(), *unit, *pool, Comes::ready);
       continue;
     }
     any = true;

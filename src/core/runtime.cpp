@@ -246,7 +246,8 @@ int start_carrying(Worker& worker, WorkerUse use) {
   if (native == nullptr) return ENOMEM;
   worker.own = native;
   worker.use.store(use, std::memory_order_relaxed);
-  const int error = os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work);
+  const int error = with_room(
+      [&worker] { return os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work); });
   if (error != 0) {
     worker.own = nullptr;
     std::free(native);

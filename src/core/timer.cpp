@@ -28,6 +28,7 @@
 #include "base/layout.h"
 #include "base/panic.h"
 #include "core/scheduler.h"
+#include "core/segment.h"
 #include "core/spinlock.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -138,7 +139,8 @@ void* serve(void*) {
 void start_serving() {
   if (heap.served.load(std::memory_order_relaxed) || heap.served.exchange(true, std::memory_order_relaxed)) return;
   constexpr std::size_t stack_bytes = 64U << 10U;
-  if (os::start_klt(serve, nullptr, stack_bytes, os::Signals::none) != 0)
+  const auto start = [] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none); };
+  if (with_room(start) != 0)
     base::panic("no further thread can be had, and waiting with a time limit needs one (ulimit -u, pids.max)");
 }
 

@@ -18,6 +18,7 @@
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/scheduler.h"
+#include "core/segment.h"
 #include "core/slices.h"
 #include "core/technique/start.h"
 #include "core/workers.h"
@@ -529,7 +530,7 @@ void wake_watchdog() {
   constexpr std::size_t stack_bytes = 64UL * 1024;
   const HeldOff held;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere.
-  os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands);
+  with_room([] { return os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands); });
 }
 
 void enable_watchdog(bool possible) {

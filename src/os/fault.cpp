@@ -67,16 +67,6 @@ void take_default_action(int signal, const siginfo_t& info) {
     arch::system_call(SYS_tgkill, arch::system_call(SYS_getpid), this_klt(), signal);
 }
 
-// Whether the kernel has changed stacks for weft's handler.
-bool came_to_alternate_stack(const ucontext_t& interrupted) {
-  const stack_t& alternate = interrupted.uc_stack;
-  const auto holds = [&alternate](std::uintptr_t address) {
-    return address - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size;
-  };
-  return (alternate.ss_flags & SS_DISABLE) == 0 && holds(reinterpret_cast<std::uintptr_t>(&interrupted)) &&
-         !holds(arch::interrupted_stack_pointer(interrupted));
-}
-
 // The frame and whatever lies between would reach into the guard of one of weft's stacks: then that is told.
 bool overflows(const char* place, std::uintptr_t stack) {
   constexpr std::size_t step = 4096;
@@ -103,7 +93,7 @@ bool hand_over_where_interrupted(const struct sigaction& action, int signal, sig
 void call_handler(const struct sigaction& action, int signal, siginfo_t& info, ucontext_t& interrupted) {
   const bool is_deferred = (action.sa_flags & SA_NODEFER) == 0;
   const SignalMask blocked = signals_blocked() & ~(is_deferred ? 0 : mask_of(signal));
-  if ((action.sa_flags & SA_ONSTACK) == 0 && came_to_alternate_stack(interrupted) &&
+  if ((action.sa_flags & SA_ONSTACK) == 0 && arch::came_to_alternate_stack(interrupted) &&
       hand_over_where_interrupted(action, signal, info, interrupted, blocked))
     return;
   if (!is_deferred) set_signals(blocked);
@@ -138,7 +128,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   auto& interrupted = *static_cast<ucontext_t*>(context);
   const int kept = errno;
   if (info->si_code > 0 && reporter(info->si_addr)) {
-    if (has_handler_with_own_stack(signal) && came_to_alternate_stack(interrupted)) pass_on(signal, *info, interrupted);
+    if (has_handler_with_own_stack(signal) && arch::came_to_alternate_stack(interrupted))
+      pass_on(signal, *info, interrupted);
     take_default_action(signal, *info);
     return;
   }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "arch/interrupted.h"
+#include "arch/signal_frame.h"
 #include "arch/system_call.h"
 #include "os/code_table.h"
 #include "os/exported_function.h"
@@ -34,10 +35,11 @@ pthread_mutex_t refreshing = PTHREAD_MUTEX_INITIALIZER;
 unsigned long long changes_seen = 0;  // of the list of objects, when the table was made; 0: it was not yet
 
 void (*interrupted_code)(const Interruption&) = nullptr;
-std::atomic<int> signal_number{0};     // 0: none, or the program has taken it
-constexpr long kernel_set_bytes = 8;   // the kernel's signal set is shorter than libc's
-constexpr int tick_mark = 0x77656674;  // of a signal that a handler has passed on
-constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothing else
+std::atomic<bool (*)(std::uintptr_t)> has_room_on{nullptr};  // with it the handler begins on the alternate stack
+std::atomic<int> signal_number{0};                           // 0: none, or the program has taken it
+constexpr long kernel_set_bytes = 8;                         // the kernel's signal set is shorter than libc's
+constexpr int tick_mark = 0x77656674;                        // of a signal that a handler has passed on
+constexpr int wake_mark = 0x77656675;                        // of one that wakes a KLT and says nothing else
 
 // Of libc's, looked up while the library is loaded. One whose size is not known (none of that name, or an
 // implementation that the linker chose) is none in which a program waits: it is left as little as the rest of libc.
@@ -258,10 +260,26 @@ bool runs_under_lock_of_linker(std::uintptr_t stack) {
   return false;
 }
 
-void on_signal(int, siginfo_t* info, void* context) {
+void on_signal(int signal, siginfo_t* info, void* context);
+
+// From the alternate stack. False: what was interrupted is not to be left. (Or this is not the kernel's own frame, but
+// another handler's copy, or Valgrind's.)
+bool goes_on_where_interrupted(int signal, const siginfo_t& info, ucontext_t& interrupted) {
+  if (!has_room_on.load(std::memory_order_acquire)(arch::interrupted_stack_pointer(interrupted))) return false;
+  const arch::SignalFrame frame = arch::signal_frame_of(info, interrupted);
+  if (frame.bytes == 0) return false;
+  const SignalMask blocked = signals_blocked();
+  arch::hand_over_at(arch::place_where_interrupted(frame, interrupted), frame, signal, info, interrupted, on_signal);
+  memcpy(&interrupted.uc_sigmask, &blocked, kernel_set_bytes);
+  return true;
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
   Interruption interruption{};
   if (!is_ours(*info, interruption.cause)) return;
   auto interrupted = static_cast<ucontext_t*>(context);
+  const bool spares_stack = arch::came_to_alternate_stack(*interrupted);
+  if (spares_stack && goes_on_where_interrupted(signal, *info, *interrupted)) return;
   interruption.context = context;
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
@@ -278,7 +296,7 @@ void on_signal(int, siginfo_t* info, void* context) {
   }
   const stack_t& alternate = interrupted->uc_stack;  // it does not say whether that is in use
   interruption.in_handler =
-      (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack, looks_at_ticks)) ||
+      spares_stack || (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack, looks_at_ticks)) ||
       stack - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size;
   interrupted_code(interruption);
 }
@@ -304,7 +322,7 @@ bool is_handled_here(int number) {
 bool install_on(int number) {
   struct sigaction action {};
   action.sa_sigaction = on_signal;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | (has_room_on.load(std::memory_order_relaxed) != nullptr ? SA_ONSTACK : 0);
   sigemptyset(&action.sa_mask);
   return sigaction(number, &action, nullptr) == 0;
 }
@@ -365,6 +383,13 @@ bool keep_interrupt() {
   if (is_handled_here(number) || (is_free(number) && install_on(number))) return true;
   signal_number = 0;
   return false;
+}
+
+void spare_small_stacks(bool (*has_room)(std::uintptr_t stack)) {
+  static std::atomic<bool> installed{false};
+  if (interrupt_signal() == 0 || installed.load(std::memory_order_acquire)) return;
+  has_room_on.store(has_room, std::memory_order_release);  // before a handler can ask
+  installed.store(install_on(interrupt_signal()), std::memory_order_release);
 }
 
 void refresh_code_not_to_leave() {

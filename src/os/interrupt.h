@@ -13,6 +13,10 @@
 //     again what it had before a call with a mask of its own (ppoll, sigsuspend).
 //   - What the kernel restores on return belongs to a KLT, not to the code: signal mask and alternate stack are set to
 //     those of the KLT that returns.
+// Where there are stacks that have no room for that, the kernel calls the handler on the KLT's alternate stack
+// (spare_small_stacks()). What may be left, and has the room, then has it called on its own, by way of that one
+// (arch/signal_frame.h). Nothing else is left, so nothing of it is touched.
+//
 // SA_RESTART: a system call that was interrupted goes on by itself where the kernel can do that; those that sleep for a
 // given time (nanosleep, poll, select, epoll_wait, semop, sigtimedwait, futex with a limit, ...) return EINTR.
 //
@@ -56,6 +60,10 @@ struct Interruption {
 /// Installs the handler. `wanted`: the signal's number; 0: a free real-time one. False: it is, or all are, in use by
 /// the program.
 bool install_interrupt(void (*interrupted)(const Interruption&), int wanted);
+
+/// From now on the handler touches the stack of what it interrupts only where has_room(stack pointer) says that this
+/// may be left. KLTs need an alternate stack for that (os/fault.h).
+void spare_small_stacks(bool (*has_room)(std::uintptr_t stack));
 
 /// From the handler: calls function(argument), which may switch away from here and come back on another KLT.
 void leave(const Interruption& interruption, void (*function)(void*), void* argument);

@@ -208,6 +208,23 @@ int push_popped() {
   return error;
 }
 
+// The newest of a full pool lets all others go first.
+void fill_list_and_have_a_stack() {
+  CHECK(weft_unit_create(run, nullptr, nullptr, &unit) == WEFT_OK && weft_unit_free(unit) == WEFT_OK);
+  unit = nobody;
+  fill_pool<WEFT_LIFO, WEFT_PRIV, 64>();
+}
+void yield_to_all(void*) {
+  weft_yield();
+  CHECK(weft_pool_size(pool) == 0);
+}
+int yield_in_full_pool() {
+  attr.technique = WEFT_AUTO;
+  const int error = weft_unit_create(yield_to_all, nullptr, &attr, &unit);
+  if (error == WEFT_OK) CHECK(weft_unit_join(unit) == WEFT_OK);
+  return error;
+}
+
 // A unit that is done is revived into a pool that is full.
 void make_done_unit() {
   fill_own_pool<64>();
@@ -446,6 +463,7 @@ const Scenario scenarios[] = {
     {"create into priority priv", fill_pool<WEFT_PRIORITY, WEFT_PRIV, 1>, create, free_all<1>},
     {"create into priority mpmc", fill_pool<WEFT_PRIORITY, WEFT_MPMC, 17>, create, free_all<17>},
     {"push many", fill_pool<WEFT_FIFO, WEFT_SPMC, 64>, push_popped, nothing},
+    {"yield in lifo priv", fill_list_and_have_a_stack, yield_in_full_pool, free_all<64>, WEFT_ERR_MEMORY, no_stack},
     {"revive", make_done_unit, revive, join},
     {"start roc-l", create_for_start<WEFT_ROC_L>, join_once, forget_unit, WEFT_OK, no_stack},
     {"start full-l", create_for_start<WEFT_FULL_L>, join_once, forget_unit, WEFT_OK, no_stack},

@@ -103,8 +103,8 @@ TEST_P(KindOfPoolTest, HoldsUnitsOfEveryTechnique) {
     jobs.start(with(technique, pool), [&, technique] {
       Jobs children;
       if (may_wait(technique)) children.start(with(WEFT_ROC_L, pool), [&] { ++ran; });
-      // Not a yield: to itself for ever, in a pool that gives the newest first.
       if (may_wait(technique)) {
+        EXPECT_EQ(weft_yield(), WEFT_OK);
         EXPECT_EQ(weft_sleep(1000), WEFT_OK);
       }
       ++ran;
@@ -122,6 +122,54 @@ TEST_P(KindOfPoolTest, IsFreedOnlyWhenEmpty) {
   jobs.start(with(WEFT_ROC_L, pool), [] {});
   EXPECT_EQ(weft_pool_free(pool), WEFT_ERR_STATE);
   jobs.join();
+}
+
+// Bug: in pools that give the newest first, who yielded came next again; and priorities of units that had yielded were
+// forgotten where the pool is for one producer.
+TEST_P(KindOfPoolTest, WhoYieldsIsBehindAllOthers) {
+  if (!exists(order(), access())) return;
+  weft_pool* pool = make_pool(order(), access());
+  const OwnScheduler own(WEFT_BASIC, {pool});
+  std::string ran;
+  Jobs jobs;
+  weft_unit_attr attr = never_preempted(with(WEFT_ROC_L, pool));
+  for (int i = 0; i < 2; ++i) jobs.start(attr, [&] { ran += 'o'; });
+  attr.priority = 10;
+  jobs.start(attr, [&] {
+    for (int turn = 0; turn < 3; ++turn) {
+      ran += 'y';
+      EXPECT_EQ(weft_yield(), WEFT_OK);
+    }
+  });
+  attr.priority = 0;
+  for (int i = 0; i < 2; ++i) jobs.start(attr, [&] { ran += 'o'; });
+  jobs.join();
+  const std::string expected[] = {"ooyooyy", "ooyooyy", "yyyoooo", "ooyooyy"};
+  EXPECT_EQ(ran, expected[order()]);
+}
+
+// Bug: in first-in-first-out pools for one producer, who had yielded had its turn only when nothing else was there.
+TEST_P(KindOfPoolTest, WhoYieldsHasItsTurnWhereOthersNeverEnd) {
+  if (!exists(order(), access()) || (order() != WEFT_FIFO && order() != WEFT_PRIORITY)) return;
+  weft_pool* pool = make_pool(order(), access());
+  const OwnScheduler own(WEFT_BASIC, {pool});
+  const weft_unit_attr attr = never_preempted(with(WEFT_ROC_L, pool));
+  constexpr int most_others = 2000;
+  int others = 0, others_at_end = 0;
+  Jobs jobs;
+  for (int i = 0; i < 3; ++i)
+    jobs.start(attr, [&] {
+      for (int turn = 0; turn < 20; ++turn) EXPECT_EQ(weft_yield(), WEFT_OK);
+      others_at_end = others;
+    });
+  // Each makes its successor, so that the pool is never empty.
+  std::function<void()> go_on = [&] {
+    if (++others < most_others) jobs.start_detached(attr, go_on);
+  };
+  for (int i = 0; i < 5; ++i) jobs.start(attr, go_on);
+  jobs.join();
+  EXPECT_TRUE(eventually([&] { return weft_pool_size(pool) == 0; }));
+  EXPECT_LE(others_at_end, 250);
 }
 
 std::string kind_name(const ::testing::TestParamInfo<Kind>& instance) {

@@ -200,6 +200,101 @@ TEST_P(Preempt, UnitsThatSleepLeaveSlicesToWhoeverTheySleepFor) {
 }
 
 // Those that do not give way by themselves, and those that nobody makes.
+// Of memory that is filled below a stack, which a unit uses for the most part while it spins.
+class SmallStack {
+ public:
+  // What is called there for the first time, the dynamic linker would look up on it.
+  SmallStack() : memory_(below + size, mark) {
+    now_ns();
+    weft_yield();
+  }
+  void put_into(weft_unit_attr& attr) {
+    attr.stack = memory_.data() + below;
+    attr.stack_size = size;
+  }
+  static void spin_on_it(std::uint64_t nanoseconds) {
+    volatile char used[2048];
+    used[0] = 1;
+    used[sizeof used - 1] = 1;
+    const std::uint64_t end = now_ns() + nanoseconds;
+    while (now_ns() < end)
+      for (int turn = 0; turn < 10000; ++turn) asm volatile("");
+  }
+  bool is_untouched_below() const {
+    return std::all_of(memory_.begin(), memory_.begin() + below, [](char byte) { return byte == mark; });
+  }
+
+ private:
+  static constexpr std::ptrdiff_t below = 64 * 1024;
+  static constexpr std::size_t size = 4096;
+  static constexpr char mark = 'x';
+  std::vector<char> memory_;
+};
+
+// Bug: by the kind of its pool a unit on a stack of the caller's of 4 KiB was preempted, and the signal's frame was
+// written over what lay below. So it was where others on the worker are preemptive, and it is not.
+TEST_P(Preempt, UnitsOnSmallStacksAreNot) {
+  for (const bool by_pool : {true, false}) {
+    weft_pool* pool = make_pool();
+    if (by_pool) {
+      ASSERT_EQ(weft_pool_set_preemption(pool, GetParam()), WEFT_OK);
+    }
+    const OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+    SmallStack stacks[2];
+    std::atomic<unsigned> ended{0};
+    Jobs jobs;
+    weft_unit_attr attr = preemptive(0, WEFT_FULL_L);
+    attr.pool = pool;
+    const auto start_preemptive = [&] {
+      jobs.start(attr, [&] {
+        while (ended != 2) {
+        }
+      });
+    };
+    start_preemptive();
+    for (SmallStack& stack : stacks) {
+      weft_unit_attr small = with(WEFT_FULL, pool);
+      stack.put_into(small);
+      jobs.start(small, [&] {
+        for (int turn = 0; turn < 5; ++turn) {
+          SmallStack::spin_on_it(10'000'000);
+          weft_yield();
+        }
+        ++ended;
+      });
+    }
+    start_preemptive();
+    jobs.join();
+    for (const SmallStack& stack : stacks) EXPECT_TRUE(stack.is_untouched_below()) << by_pool;
+    EXPECT_GT(preemptions(), 0U);
+  }
+}
+
+// Bug: in pools that give the newest first, the one whose slice was over came next again, for ever.
+TEST_P(Preempt, UnitsGiveWayInPoolsOfEveryOrder) {
+  for (const weft_order order : {WEFT_FIFO, WEFT_LIFO, WEFT_PRIORITY, WEFT_DEQUE})
+    for (const weft_access access : {WEFT_PRIV, WEFT_SPMC, WEFT_MPMC}) {
+      weft_pool* pool = make_pool(order, access);
+      const OwnScheduler own(WEFT_BASIC_WAIT, {pool});
+      std::atomic<bool> set{false};
+      Jobs jobs;
+      const auto start_spinner = [&] {
+        weft_unit_attr attr = preemptive(0, WEFT_FULL_L);
+        attr.pool = pool;
+        const std::uint64_t end = now_ns() + 10ULL * 1000 * 1000 * 1000;
+        jobs.start(attr, [&, end] {
+          while (!set && now_ns() < end) {
+          }
+          EXPECT_TRUE(set) << order << " " << access;
+        });
+      };
+      start_spinner();
+      jobs.start(with(WEFT_ROC_L, pool), [&] { set = true; });
+      start_spinner();
+      jobs.join();
+    }
+}
+
 TEST_P(Preempt, KindsMix) {
   std::atomic<unsigned> stop{0};
   std::atomic<unsigned> ran{0};

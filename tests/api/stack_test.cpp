@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -216,6 +217,35 @@ TEST_F(StackTest, NoMemoryAtTheStartEndsTheProcess) {
         _exit(0);
       },
       ::testing::ExitedWithCode(1), "no memory for a stack of 1073741824 KiB");
+}
+
+// Where whole programs are preempted (WEFT_PREEMPT) this one is not. (Bug: it was, and its memory below overwritten.)
+TEST_F(StackTest, NothingIsWrittenBelowASmallStackOfTheCallers) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "they need more";
+  constexpr std::size_t below = 64UL * 1024, size = 4096;
+  std::vector<char> memory(below + size, 'x');
+  weft_unit_attr attr = with(WEFT_FULL);
+  attr.stack = memory.data() + below;
+  attr.stack_size = size;
+  weft_yield();  // looked up by the dynamic linker now, and not there
+  std::atomic<bool> ended{false};
+  Jobs jobs;
+  for (int i = 0; i < 10; ++i)
+    jobs.start(WEFT_ROC_L, [&] {
+      while (!ended) weft_yield();
+    });
+  jobs.start(attr, [&] {
+    volatile char used[2048];
+    used[0] = 1;
+    used[sizeof used - 1] = 1;
+    for (int turn = 0; turn < 5; ++turn) {
+      for (int spin = 0; spin < 10'000'000; ++spin) asm volatile("");
+      weft_yield();
+    }
+    ended = true;
+  });
+  jobs.join();
+  EXPECT_TRUE(std::all_of(memory.begin(), memory.begin() + below, [](char byte) { return byte == 'x'; }));
 }
 
 // ---------------------------------------------------------------- WEFT_OWN_TLS

@@ -206,6 +206,59 @@ TEST_P(PoolTest, StealsTheOldestOfADeque) {
     ASSERT_EQ(pool->pop(), as_popped[pool->is_deque() ? number : number + 50]);
 }
 
+// At either end of a deque. By priority, all are equal here.
+TEST_P(PoolTest, WhatGivesWayIsBehindAllOthers) {
+  const PoolPointer pool = make();
+  for (unsigned count : {1U, 3U, 64U, 1000U})
+    for (const bool steals : {false, true}) {
+      const unsigned all = count + 100;
+      for (unsigned number = 0; number < all; ++number) details(all_units()[number]).priority = 0;
+      for (unsigned number = 0; number < count; ++number) pool->push(all_units() + number);
+      for (unsigned number = count; number < all; ++number) pool->push_behind(all_units() + number);
+      ASSERT_EQ(pool->size(), all);
+      for (unsigned number = 0; number < all; ++number) {
+        const Unit* unit = steals ? pool->steal() : pool->pop();
+        ASSERT_EQ(number_of(unit) >= count, number >= count);
+        if (number >= count) {
+          ASSERT_EQ(number_of(unit), number);
+        }
+      }
+      ASSERT_TRUE(pool->looks_empty());
+    }
+}
+
+// One gives way as often as it comes, among others of which there are always some.
+TEST_P(PoolTest, WhatGivesWayComesAgain) {
+  if (GetParam().order != Order::fifo && GetParam().order != Order::priority) return;
+  const PoolPointer pool = make();
+  const auto units = prepare(10);
+  for (Unit* unit : units) details(*unit).priority = 0;
+  for (Unit* unit : units) pool->push(unit);
+  unsigned turns = 0;
+  for (unsigned pops = 0; pops < 1000; ++pops) {
+    Unit* unit = pool->pop();
+    ASSERT_NE(unit, nullptr);
+    const bool gives_way = unit == units[3];
+    turns += gives_way ? 1 : 0;
+    gives_way ? pool->push_behind(unit) : pool->push(unit);
+  }
+  EXPECT_GE(turns, 90U);
+  while (pool->pop() != nullptr) {
+  }
+}
+
+// Comes back from whoever has made it ready.
+TEST_P(PoolTest, WhatComesBackKeepsItsPriority) {
+  if (GetParam().order != Order::priority) return;
+  const PoolPointer pool = make();
+  for (Unit* unit : prepare(100)) number_of(unit) % 2 == 0 ? pool->put_back(unit) : pool->push(unit);
+  std::int64_t before = INT64_MAX;
+  while (const Unit* unit = pool->pop()) {
+    EXPECT_LE(details(*unit).priority, before);
+    before = details(*unit).priority;
+  }
+}
+
 TEST_P(PoolTest, WaitsNoLongerThanItShould) {
   const PoolPointer pool = make();
   const std::uint64_t wait = 3000000;
@@ -319,6 +372,35 @@ class SharedPoolTest : public PoolTest {
   static unsigned consumers() { return many_consumers(GetParam().access) ? 3 : 1; }
   static bool ordered() { return GetParam().order == Order::fifo || GetParam().order == Order::priority; }
 };
+
+// Several hand units back and forth: each that is taken gives way a few times before it is noted.
+TEST_P(SharedPoolTest, EachUnitOnceThoughTheyGiveWay) {
+  const PoolPointer pool = make();
+  Ledger ledger(producers(), scaled(200000), false);
+  Ledger::set_priorities(ledger.count());
+  std::vector<std::atomic<unsigned char>> turns(ledger.count());
+  std::vector<std::thread> threads;
+  for (unsigned consumer = 0; consumer < consumers(); ++consumer)
+    threads.emplace_back([&] {
+      Ledger::Page page(ledger);
+      while (!ledger.complete()) {
+        Unit* unit = pool->steal();
+        if (unit == nullptr) {
+          page.settle();
+          std::this_thread::yield();
+        } else if (turns[number_of(unit)].fetch_add(1, std::memory_order_relaxed) < number_of(unit) % 3) {
+          pool->push_behind(unit);
+        } else {
+          page.note(unit);
+        }
+      }
+    });
+  for (unsigned producer = 0; producer < producers(); ++producer)
+    threads.emplace_back([&, producer] { produce(*pool, producer * ledger.each(), ledger.each(), [] {}); });
+  for (std::thread& thread : threads) thread.join();
+  ledger.check();
+  EXPECT_TRUE(pool->looks_empty());
+}
 
 // The owner of a deque, or whoever is it for the moment, pops some of its units itself.
 void pop_some(Pool& pool, Ledger::Page& page, std::uint32_t& random) {

@@ -231,6 +231,10 @@ class Deque {
   /// Takes out what peek() has given, for an owner whose deque nobody else touches meanwhile.
   void drop_alone() { bottom_.store(bottom_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
 
+  /// How many have been pushed, and how many of them have been taken, where only push() and the steals are used. Hints.
+  std::int64_t pushed() const { return bottom_.load(std::memory_order_relaxed); }
+  std::int64_t taken() const { return top_.load(std::memory_order_relaxed); }
+
   /// Anybody; exact when nobody else is at it. top_ is read first: 0 means that it was empty at that moment.
   std::size_t size() const {
     const std::int64_t top = top_.load(std::memory_order_acquire);

@@ -35,6 +35,12 @@ class List {
     }
   }
 
+  void push_behind(Unit* unit) {
+    Guard guard(lock_);
+    units_.push(unit);
+    count_.add(1);
+  }
+
   Unit* pop() {
     if (size() == 0) return nullptr;
     Guard guard(lock_);

@@ -4,13 +4,22 @@
 // if there is one consumer. With several producers the owner's end has a lock: whoever holds it is the owner, and
 // thieves do not notice.
 //
-// Without memory for a longer deque, what is pushed waits in a list, and comes out when the deque is empty: out of
-// turn, but a push never fails. The resumer of a unit could do nothing about it.
+// Beside the deque there is a list, for what gives way, for what comes back from others than the owner, and for what is
+// pushed without memory for a longer deque: a push never fails, for the resumer of a unit could do nothing about it.
+// Where the newest comes first, the list has its turn when the deque is empty, at either end: so what gives way is
+// behind all others for the owner and for thieves. First in first out, it takes turns with the deque: what is found in
+// the list comes when all has gone that stood in the deque then. So nothing waits for more than there was before it,
+// but for what was pushed between its coming and the next pop.
+//
+// Rejected, first in first out: to look into the list when the deque is empty. (Bug: where a producer never lets it be
+// empty, what had yielded never went on.)
 //
 // A steal that lost a race tries again: nullptr means that there was a moment at which nothing was there.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include "core/pool/chain.h"
 #include "core/pool/deque.h"
@@ -20,6 +29,7 @@
 
 namespace weft::core {
 
+template <class RestLock>
 class OverDeque {
  public:
   void push(Unit* unit) {
@@ -29,39 +39,65 @@ class OverDeque {
   void push_many(Unit* first, Unit* last, std::size_t) {
     for_each_in_chain(first, last, [this](Unit* unit) { push(unit); });
   }
+  /// By anybody, unless the list has no lock.
+  void push_behind(Unit* unit) { rest_.push(unit); }
   std::size_t size() const { return deque_.size() + rest_.size(); }
 
  protected:
-  Unit* steal_in_the_end() {
+  Unit* steal_from_deque() {
     while (deque_.size() != 0) {
       Unit* unit = deque_.steal();
       if (unit != nullptr) return unit;
     }
-    return rest_.pop();
+    return nullptr;
   }
 
   Unit* or_of_the_rest(Unit* unit) { return unit != nullptr ? unit : rest_.pop(); }
 
-  Deque<Unit> deque_;
+  [[no_unique_address]] Deque<Unit> deque_;  // what follows lies in its last cache line
+  List<Order::fifo, RestLock> rest_;
+};
+
+/// First in first out. SPSC with NoLock, SPMC with Spinlock.
+template <class ConsumerLock>
+class FifoFromOne : public OverDeque<Spinlock> {
+ public:
+  Unit* pop() {
+    if (rest_.size() == 0) [[likely]] {
+      Unit* unit = take_from_deque();
+      if (unit != nullptr || rest_.size() == 0) return unit;
+    }
+    return pop_in_turn();
+  }
 
  private:
-  List<Order::fifo, Spinlock> rest_;
-};
+  Unit* take_from_deque() {
+    if constexpr (std::is_same_v<ConsumerLock, NoLock>) return deque_.steal_alone();
+    return steal_from_deque();
+  }
 
-/// First in first out, SPSC.
-class FifoForOne : public OverDeque {
- public:
-  Unit* pop() { return or_of_the_rest(deque_.steal_alone()); }
-};
+  // The first `due_` of the list have their turn when so many have gone through the deque. Whoever takes from the list
+  // has the lock, so that as many are there.
+  [[gnu::noinline]] Unit* pop_in_turn() {
+    Guard guard(consumers_);
+    if (due_ == 0) {
+      due_ = rest_.size();
+      turn_ = deque_.pushed();
+    }
+    if (due_ == 0 || deque_.taken() < turn_)
+      if (Unit* unit = take_from_deque(); unit != nullptr) return unit;
+    if (due_ == 0) return nullptr;
+    --due_;
+    return rest_.pop();
+  }
 
-/// First in first out, SPMC.
-class FifoFromOne : public OverDeque {
- public:
-  Unit* pop() { return steal_in_the_end(); }
+  [[no_unique_address]] ConsumerLock consumers_;
+  std::size_t due_ = 0;
+  std::int64_t turn_ = 0;
 };
 
 /// One worker alone at both ends.
-class PrivateDeque : public OverDeque {
+class PrivateDeque : public OverDeque<NoLock> {
  public:
   Unit* pop() { return or_of_the_rest(deque_.pop_alone()); }
   Unit* steal() { return or_of_the_rest(deque_.steal_alone()); }
@@ -70,7 +106,7 @@ class PrivateDeque : public OverDeque {
 /// SPMC with NoLock: the owner is the one producer. MPMC with Spinlock. That one is held while the array grows: that is
 /// long, but rare, and thieves go on.
 template <class OwnerLock>
-class SharedDeque : public OverDeque {
+class SharedDeque : public OverDeque<Spinlock> {
  public:
   void push(Unit* unit) {
     Guard guard(owner_);
@@ -92,7 +128,7 @@ class SharedDeque : public OverDeque {
     while (taken < most && (units[taken] = or_of_the_rest(deque_.pop())) != nullptr) ++taken;
     return taken;
   }
-  Unit* steal() { return steal_in_the_end(); }
+  Unit* steal() { return or_of_the_rest(steal_from_deque()); }
 
  private:
   [[no_unique_address]] OwnerLock owner_;

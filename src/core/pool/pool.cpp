@@ -95,7 +95,7 @@ class Custom {
 
 // ---------------------------------------------------------------- the tables
 
-/// The functions of the table for one kind of store. Stores need not have steal() and pop_many().
+/// The functions of the table for one kind of store. Stores need not have push_behind(), steal() and pop_many().
 template <class Store, Access allowed>
 struct Pool::Through {
   static void push(Pool& pool, Unit* unit) {
@@ -106,6 +106,14 @@ struct Pool::Through {
   static void push_many(Pool& pool, Unit* first, Unit* last, std::size_t count) {
     if (count == 0) return;
     pool.store<Store>().push_many(first, last, count);
+    announce(pool);
+  }
+
+  static void push_behind(Pool& pool, Unit* unit) {
+    if constexpr (requires(Store & store) { store.push_behind(unit); })
+      pool.store<Store>().push_behind(unit);
+    else
+      pool.store<Store>().push(unit);
     announce(pool);
   }
 
@@ -150,8 +158,10 @@ struct Pool::Through {
     push_many(pool, first, last, count);
   }
 
-  static constexpr Operations marking{mark_and_push, mark_and_push_many, pop, steal, pop_many, size, end, nullptr};
-  static constexpr Operations operations{push, push_many, pop, steal, pop_many, size, end, &marking};
+  // What gives way has been put there before.
+  static constexpr Operations marking{mark_and_push, mark_and_push_many, push_behind, pop, steal, pop_many, size, end,
+                                      nullptr};
+  static constexpr Operations operations{push, push_many, push_behind, pop, steal, pop_many, size, end, &marking};
 };
 
 namespace {
@@ -177,8 +187,15 @@ struct Pool::Held {
   using Plain = Through<Custom, allowed>;
   static constexpr Operations of(void (*push)(Pool&, Unit*), void (*push_many)(Pool&, Unit*, Unit*, std::size_t),
                                  const Operations* marking) {
-    return {push,       push_many, held<&Plain::pop>, held<&Plain::pop>, held<&Plain::pop_many>, held<&Plain::size>,
-            Plain::end, marking};
+    return {push,
+            push_many,
+            held<&Plain::push>,
+            held<&Plain::pop>,
+            held<&Plain::pop>,
+            held<&Plain::pop_many>,
+            held<&Plain::size>,
+            Plain::end,
+            marking};
   }
   static constexpr Operations marking = of(held<&Plain::mark_and_push>, held<&Plain::mark_and_push_many>, nullptr);
   static constexpr Operations operations = of(held<&Plain::push>, held<&Plain::push_many>, &marking);
@@ -204,11 +221,11 @@ Pool* Pool::create_fifo(Access access) {
     case Access::priv:
       return make<PrivateFifo, Access::priv>(Kind::private_fifo);
     case Access::spsc:
-      return make<FifoForOne, Access::spsc>(Kind::other);
+      return make<FifoFromOne<NoLock>, Access::spsc>(Kind::other);
     case Access::mpsc:
       return make<TwoLists<NoLock>, Access::mpsc>(Kind::other);
     case Access::spmc:
-      return make<FifoFromOne, Access::spmc>(Kind::other);
+      return make<FifoFromOne<Spinlock>, Access::spmc>(Kind::other);
     case Access::mpmc:
       return make<TwoLists<Spinlock>, Access::mpmc>(Kind::other);
   }

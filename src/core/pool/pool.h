@@ -2,14 +2,18 @@
 // a pool, the producers and the consumers keep to what they promised at its creation.
 //
 //                 priv          spsc          mpsc          spmc          mpmc
-//   fifo          ring          deque         two lists     deque         two lists
+//   fifo          ring          deque, list   two lists     deque, list   two lists
 //   lifo          ring          list+lock     list+lock     list+lock     list+lock
 //   priority      tree          tree+lock     tree+lock     tree+lock     tree+lock
-//   deque         deque         -             -             deque         deque+lock
+//   deque         deque, list   -             -             deque, list   deque+lock, list
 //
-// A unit that has waited may be made ready by anybody, also where the pool has one producer: then it goes into a list
-// beside (put_back). There a consumer finds it: one that is the producer as well takes it over (take_in_returned),
-// others look when there is nothing else, and there whoever yields goes, too.
+// A unit that has waited may be made ready by anybody (put_back), also where the pool has one producer. What has a lock
+// stands that. Beside a deque whose owner alone may push there is a list for it (over_deque.h). A pool of access priv
+// has one that others may push into (returned_), and its worker takes over what is there (take_in_returned).
+//
+// A unit that gives way, because it yields or its slice is over, goes behind all others of the pool (push_behind), in
+// whichever order that gives them: it waits for what one of them may have to do. By priority, behind its equals. One
+// that has become ready comes as the order says: what was last at work has its data at hand.
 //
 // A pool of access priv takes no locked instruction at all. Private lists (rings) are inlined: a caller that knows what
 // it has pays a compare and the ring. Everything else goes through a table of functions, as pools of the user's own do.
@@ -70,8 +74,22 @@ class alignas(base::cache_line) Pool final {
     return kind_ == Kind::private_lifo && store<PrivateLifo>().push_if_room(unit);
   }
 
+  /// By anybody, who need not be a producer; of a pool of access priv its worker only. The unit gives way.
+  void push_behind(Unit* unit) {
+    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push(unit);
+    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().push_behind(unit);
+    operations_->push_behind(*this, unit);
+  }
+
+  /// push_behind() as push_quickly().
+  bool push_behind_quickly(Unit* unit) {
+    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push_if_room(unit);
+    return kind_ == Kind::private_lifo && store<PrivateLifo>().push_behind_if_room(unit);
+  }
+
   /// By anybody, who need not be a producer: a unit that has been in this pool and comes back.
   void put_back(Unit* unit) {
+    if (access_ != Access::priv) return has_one_owner() ? push_behind(unit) : push(unit);
     returned_.push(unit);
     announce();
   }
@@ -85,20 +103,19 @@ class alignas(base::cache_line) Pool final {
       take_in_returned();
     if (kind_ == Kind::private_fifo) return store<PrivateFifo>().pop();
     if (kind_ == Kind::private_lifo) return store<PrivateLifo>().pop();
-    return or_returned(operations_->pop(*this));
+    return operations_->pop(*this);
   }
 
   /// Consumers only: what has been in a deque for longest. Of other pools the same as pop().
   [[nodiscard]] Unit* steal() {
     take_in_returned();
-    return or_returned(operations_->steal(*this));
+    return operations_->steal(*this);
   }
 
   /// At most so many, in the order in which pop() would have given them; how many.
   [[nodiscard]] unsigned pop_many(Unit** units, unsigned most) {
     take_in_returned();
-    const unsigned taken = operations_->pop_many(*this, units, most);
-    return taken != 0 ? taken : returned_.pop_many(units, most);
+    return operations_->pop_many(*this, units, most);
   }
 
   /// steal(); if there is nothing, the calling KLT sleeps until there is, or until the time is over: then nullptr, and
@@ -180,6 +197,7 @@ class alignas(base::cache_line) Pool final {
   struct Operations {
     void (*push)(Pool& pool, Unit* unit);
     void (*push_many)(Pool& pool, Unit* first, Unit* last, std::size_t count);
+    void (*push_behind)(Pool& pool, Unit* unit);
     Unit* (*pop)(Pool& pool);
     Unit* (*steal)(Pool& pool);
     unsigned (*pop_many)(Pool& pool, Unit** units, unsigned most);
@@ -210,9 +228,13 @@ class alignas(base::cache_line) Pool final {
     return *std::launder(static_cast<Store*>(place()));
   }
 
-  // Where the one consumer is the one producer, what has come back stands with the others, who may never be none.
+  // What has come back stands with the others, who may never be none.
   void take_in_returned();
-  Unit* or_returned(Unit* unit) { return unit != nullptr ? unit : returned_.pop(); }
+  // Whether push() is for one producer only: a deque without a lock.
+  bool has_one_owner() const {
+    const bool for_one = access_ == Access::spsc || access_ == Access::spmc;
+    return for_one && (order_ == Order::fifo || order_ == Order::deque);
+  }
 
   void announce() {
     os::light_fence();
@@ -239,7 +261,7 @@ class alignas(base::cache_line) Pool final {
   std::atomic<bool> lives_{false};
   Preemption preemption_{};
   base::Relaxed<const Operations*> operations_{nullptr};
-  List<Order::fifo, Spinlock> returned_;
+  List<Order::fifo, Spinlock> returned_;  // access priv
 };
 
 /// In a forked child.

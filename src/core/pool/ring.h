@@ -7,9 +7,10 @@
 // what the array holds; first in first out, after it. While it holds something no push goes into the array (`room_` is
 // 0), so the order holds.
 //
-// Others only ask for the size. oldest_ is read before newest_, and neither ever goes back where the order is first in
-// first out, so the difference is never negative, and 0 only if it was 0 when oldest_ was read. Last in first out,
-// oldest_ is 0 for ever.
+// Others only ask for the size. First in first out, neither oldest_ nor newest_ ever goes back, and oldest_ is read
+// first: so the difference is never negative, and 0 only if it was 0 when oldest_ was read. Last in first out, oldest_
+// only goes back (push_behind), and is read last: who has read newest_ (acquire; partner: the release stores) sees an
+// oldest_ that is no higher than it was then, and that was no higher than newest_.
 #pragma once
 
 #include <atomic>
@@ -47,6 +48,20 @@ class Ring {
       return false;
     slots_[newest & mask_] = unit;
     newest_.store(newest + 1, std::memory_order_release);
+    return true;
+  }
+
+  /// Last in first out: behind all others.
+  void push_behind(Unit* unit) requires(order == Order::lifo) {
+    if (!push_behind_if_room(unit)) [[unlikely]]
+      push_behind_slowly(unit);
+  }
+  bool push_behind_if_room(Unit* unit) requires(order == Order::lifo) {
+    const std::uint64_t oldest = oldest_.load(std::memory_order_relaxed);
+    if (newest_.load(std::memory_order_relaxed) - oldest >= room_) [[unlikely]]
+      return false;
+    slots_[(oldest - 1) & mask_] = unit;
+    oldest_.store(oldest - 1, std::memory_order_release);
     return true;
   }
 
@@ -149,6 +164,10 @@ class Ring {
   }
 
   std::size_t size() const {
+    if constexpr (order == Order::lifo) {
+      const std::uint64_t newest = newest_.load(std::memory_order_acquire);
+      return newest - oldest_.load(std::memory_order_acquire) + rest_count_.get();
+    }
     const std::uint64_t oldest = oldest_.load(std::memory_order_acquire);
     return newest_.load(std::memory_order_acquire) - oldest + rest_count_.get();
   }
@@ -165,6 +184,26 @@ class Ring {
       rest_.append(unit, unit);
     else
       rest_.prepend(unit, unit);
+    rest_count_.add(1);
+    room_ = 0;
+  }
+
+  // Without memory for a longer array, the newest one in it makes room: it comes next after what the list holds.
+  [[gnu::noinline]] void push_behind_slowly(Unit* unit) {
+    if (rest_.empty() && grow()) {
+      push_behind_if_room(unit);
+      return;
+    }
+    const std::uint64_t oldest = oldest_.load(std::memory_order_relaxed);
+    const std::uint64_t newest = newest_.load(std::memory_order_relaxed);
+    Unit* to_rest = unit;
+    if (newest != oldest) {
+      to_rest = slots_[(newest - 1) & mask_];
+      slots_[(oldest - 1) & mask_] = unit;
+      oldest_.store(oldest - 1, std::memory_order_release);
+      newest_.store(newest - 1, std::memory_order_release);
+    }
+    rest_.push(to_rest);
     rest_count_.add(1);
     room_ = 0;
   }
