@@ -154,19 +154,25 @@ TEST_P(KindOfPoolTest, WhoYieldsHasItsTurnWhereOthersNeverEnd) {
   weft_pool* pool = make_pool(order(), access());
   const OwnScheduler own(WEFT_BASIC, {pool});
   const weft_unit_attr attr = never_preempted(with(WEFT_ROC_L, pool));
-  constexpr int most_others = 2000;
-  int others = 0, others_at_end = 0;
+  // Each makes its successor, so that the pool is never empty.
+  struct Others {
+    weft_unit_attr attr;
+    int ran;
+    static void run(void* argument) {
+      auto others = static_cast<Others*>(argument);
+      if (++others->ran < 2000) {
+        EXPECT_EQ(weft_unit_create(run, others, &others->attr, nullptr), WEFT_OK);
+      }
+    }
+  } others{attr, 0};
+  int others_at_end = 0;
   Jobs jobs;
   for (int i = 0; i < 3; ++i)
     jobs.start(attr, [&] {
       for (int turn = 0; turn < 20; ++turn) EXPECT_EQ(weft_yield(), WEFT_OK);
-      others_at_end = others;
+      others_at_end = others.ran;
     });
-  // Each makes its successor, so that the pool is never empty.
-  std::function<void()> go_on = [&] {
-    if (++others < most_others) jobs.start_detached(attr, go_on);
-  };
-  for (int i = 0; i < 5; ++i) jobs.start(attr, go_on);
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(weft_unit_create(Others::run, &others, &others.attr, nullptr), WEFT_OK);
   jobs.join();
   EXPECT_TRUE(eventually([&] { return weft_pool_size(pool) == 0; }));
   EXPECT_LE(others_at_end, 250);
