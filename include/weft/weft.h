@@ -293,7 +293,10 @@ typedef enum weft_order {
 /* A pool of the user's own. pop returns NULL if there is nothing. All are called by whatever workers use the pool, in
  * the midst of putting a unit there or of looking for one: they must not wait, nor yield. Where a worker's scheduler
  * calls them they are no unit, and answered as a stackless one is, as is the code of a scheduler of the user's own.
- * push gets whatever becomes ready, units that yield or are preempted among them: let these go behind the others. */
+ * push gets whatever becomes ready, units that yield or are preempted among them: let these go behind the others.
+ * push is also called by threads of weft's that are no workers: they bring back units that have slept, whose time limit
+ * is over, or whose input and output is done. weft_worker_self() is NULL there; functions of pools may be called, but
+ * one that needs a worker, to create a unit say, makes such a thread a root for as long as the process lives. */
 typedef struct weft_pool_functions {
   void (*push)(void* data, weft_unit* unit);
   weft_unit* (*pop)(void* data);
@@ -369,7 +372,8 @@ WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
  * for it. STATE, of weft_worker_join(): it was not made so, has ended, or is the caller's. */
 WEFT_API int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker);
 WEFT_API int weft_worker_join(weft_worker* worker);
-/* The calling worker; a root is carried by one of its own. */
+/* The calling worker; a root is carried by one of its own. NULL in a function of a pool of the user's own that is
+ * called by a thread without a worker (weft_pool_functions). */
 WEFT_API weft_worker* weft_worker_self(void);
 /* Its number, from 0; of NULL UINT_MAX. */
 WEFT_API unsigned weft_worker_index(const weft_worker* worker);

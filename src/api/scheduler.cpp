@@ -129,7 +129,10 @@ extern "C" int weft_worker_join(weft_worker* handle) {
   return WEFT_OK;
 }
 
-extern "C" weft_worker* weft_worker_self() { return handle_of(&core::worker_here()); }
+extern "C" weft_worker* weft_worker_self() {
+  if (core::this_worker() == nullptr && core::Pool::custom_is_called_without_worker()) return nullptr;
+  return handle_of(&core::worker_here());
+}
 extern "C" unsigned weft_worker_index(const weft_worker* worker) {
   return worker != nullptr ? worker_of(worker)->index : UINT_MAX;
 }

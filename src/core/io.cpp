@@ -4,15 +4,17 @@
 // nothing else. To read and to write it tries once more after units that are ready on its worker have run. What is not
 // ready then becomes a request, and the unit suspends, like any that waits; whoever serves the
 // request resumes it. So a worker that finds nothing sleeps as ever, on its own word, and is woken as by any unit that
-// becomes ready. Nobody polls.
+// becomes ready. Nobody polls, but for room in the queue of a Unix socket that listens (connect()).
 //
 // Served by one io_uring of the process's, asked and read by one KLT of weft's (io_ring.cpp), which exists once
 // somebody has waited. Why one ring and one KLT, and not a ring for each worker: docs/design/io.md. Where the kernel
-// has no ring for us, by KLTs that wait in system calls (io_klts.cpp); WEFT_IO=klts wants these.
+// has no ring for us, or the program has closed what the ring needs, by KLTs that wait in system calls (io_klts.cpp);
+// WEFT_IO=klts wants these.
 //
 // In a forked child there is neither, and a first wait starts anew.
 #include "core/io.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -81,6 +83,13 @@ void start_serving() {
   while (state.load(std::memory_order_acquire) == starting) os::futex_wait(state, starting);
 }
 
+// Whoever asks it from now on would have to be served by others.
+void give_up_ring() {
+  std::uint32_t now = by_ring;
+  if (state.compare_exchange_strong(now, by_klts, std::memory_order_relaxed) && std::getenv("WEFT_IO") != nullptr)
+    base::warn("WEFT_IO=io_uring: the program has closed a file that it needs; kernel threads wait from now on");
+}
+
 }  // namespace
 
 IoServer io_server() {
@@ -111,14 +120,14 @@ bool serve(IoRequest& request) {
   if (server == IoServer::none) return false;
   request.unit = &this_unit();
   prepare_suspend(*request.unit);
-  if (server == IoServer::ring) {
-    ask_ring(request);
+  if (server == IoServer::ring && !request.by_klts) {
+    if (!ask_ring(request)) give_up_ring();
   } else if (!ask_klts(request)) {
     cancel_suspend(*request.unit);
     return false;
   }
   suspend();
-  return true;
+  return !request.refused;
 }
 
 bool is_ready(int file, short events) {
@@ -255,13 +264,18 @@ IoResult accept(int socket, sockaddr* address, socklen_t* size, int flags, std::
   }
 }
 
-IoResult connect(int socket, const sockaddr* address, socklen_t size, std::uint64_t deadline) {
+namespace {
+
+// EAGAIN: a Unix socket that does not wait by itself, and whoever listens has no room for one more.
+IoResult try_to_connect(int socket, const sockaddr* address, socklen_t size, std::uint64_t deadline) {
   IoRequest request;
   request.kind = IoKind::connect;
   request.file = socket;
   request.address = const_cast<sockaddr*>(address);
   request.size = size;
   request.deadline = deadline;
+  // The kernel would wait for room on a thread of the ring's, and a cancellation that comes as it begins is lost.
+  request.by_klts = deadline != never && size >= sizeof address->sa_family && address->sa_family == AF_UNIX;
   if (!serve(request)) return not_served;
   // Begun, and going on without us.
   if (!request.timed_out && (request.result == -EINPROGRESS || request.result == -EINTR)) {
@@ -270,6 +284,23 @@ IoResult connect(int socket, const sockaddr* address, socklen_t size, std::uint6
   }
   if (request.timed_out) return too_late;
   return request.result < 0 ? failed_with(request.result) : done(0);
+}
+
+}  // namespace
+
+// The kernel tells nobody when there is room again, poll(2) neither: so this looks, ever more seldom.
+IoResult connect(int socket, const sockaddr* address, socklen_t size, std::uint64_t deadline) {
+  constexpr std::uint64_t shortest_pause_ns = 1000ULL * 1000;
+  constexpr std::uint64_t longest_pause_ns = 32 * shortest_pause_ns;
+  std::uint64_t pause_ns = shortest_pause_ns;
+  for (;;) {
+    const IoResult result = try_to_connect(socket, address, size, deadline);
+    if (result.error != EAGAIN) return result;
+    const std::uint64_t now = os::now_ns();
+    if (now >= deadline) return too_late;
+    sleep_until(std::min(now + pause_ns, deadline));
+    pause_ns = std::min(2 * pause_ns, longest_pause_ns);
+  }
 }
 
 IoResult poll(pollfd* files, std::size_t count, std::uint64_t deadline) {

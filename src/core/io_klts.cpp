@@ -1,4 +1,4 @@
-// Where the kernel has no io_uring for us: KLTs that make the system calls, each one at a time.
+// Where there is no io_uring: KLTs that make the system calls, each one at a time.
 //
 // There is a KLT for every request that is being served, for one may wait for what only another brings; they stay for
 // later ones. If no further one can be had, requests wait for their turn, and a line says so.

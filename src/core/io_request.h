@@ -34,10 +34,12 @@ struct IoRequest {
   pollfd* files = nullptr;
   std::size_t file_count = 0;
   std::uint64_t deadline = never;
+  bool by_klts = false;  // also where there is a ring, which could not break it off
 
   // The answer: as of the system call, and whether the deadline came before.
   long result = 0;
   bool timed_out = false;
+  bool refused = false;  // nobody serves it: the ring is lost, and no KLT can be had
 
   Unit* unit = nullptr;
   IoRequest* next = nullptr;
@@ -53,8 +55,9 @@ struct IoRequest {
 
 /// Serves requests until the process ends, on the KLT that calls it, which has opened the ring.
 [[noreturn]] void serve_by_ring();
-/// Any KLT. The unit has announced that it will suspend, and does so next.
-void ask_ring(IoRequest& request);
+/// Any KLT. The unit has announced that it will suspend, and does so next. False: the ring's KLT can be woken no more,
+/// others serve the request, and further ones shall be asked of them.
+bool ask_ring(IoRequest& request);
 
 /// The same by KLTs that wait in system calls. False: there is none, and none can be had; nothing has happened.
 bool ask_klts(IoRequest& request);

@@ -4,6 +4,12 @@
 // it sleeps (`asleep`) and then looks at the list once more; who pushes looks at `asleep` afterwards. All four are
 // sequentially consistent, so one of the two sees the other. Of many who push, the one that takes `asleep` back wakes.
 //
+// A wake-up that fails is not lost either. The program may have closed what it takes (os/ring.cpp), and the KLT may
+// sleep on; what it has asked for is served nevertheless. Then whoever would have woken it says again that it sleeps
+// and takes the list itself, in the order of the KLT and for the same reason: who has pushed before is taken with it,
+// and who pushes later finds the KLT asleep, fails to wake it, and comes here as well. The KLT may wake up meanwhile,
+// and then each takes what the other has not: each request is in one list. What is taken here is served by KLTs.
+//
 // A request asks for one thing, or for some of which the first ends it: its deadline, or one of several files that are
 // polled. When the first is there the others are cancelled, and the unit is resumed when all have come back: until then
 // the kernel may write to its memory.
@@ -118,6 +124,21 @@ void begin_what_is_asked() {
   }
 }
 
+// In place of the KLT, which nobody can wake; see the head.
+void hand_over_to_klts() {
+  asked.asleep.store(true, std::memory_order_seq_cst);
+  for (IoRequest* request = take_asked(); request != nullptr;) {
+    IoRequest* next = request->next;
+    if (!ask_klts(*request)) {
+      Unit* unit = request->unit;
+      request->refused = true;
+      unit->next = nullptr;
+      resume_all(unit);
+    }
+    request = next;
+  }
+}
+
 }  // namespace
 
 void serve_by_ring() {
@@ -145,14 +166,17 @@ void serve_by_ring() {
   }
 }
 
-void ask_ring(IoRequest& request) {
+bool ask_ring(IoRequest& request) {
   IoRequest* newest = asked.newest.load(std::memory_order_relaxed);
   do {
     request.next = newest;
   } while (!asked.newest.compare_exchange_weak(newest, &request, std::memory_order_seq_cst, std::memory_order_relaxed));
   // The request may be gone from here on, but not its unit's worker, which is the caller's.
-  if (asked.asleep.load(std::memory_order_seq_cst) && asked.asleep.exchange(false, std::memory_order_seq_cst))
-    os::ring_wake();
+  if (!asked.asleep.load(std::memory_order_seq_cst) || !asked.asleep.exchange(false, std::memory_order_seq_cst) ||
+      os::ring_wake()) [[likely]]
+    return true;
+  hand_over_to_klts();
+  return false;
 }
 
 void reset_io_ring() {

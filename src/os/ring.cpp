@@ -1,12 +1,21 @@
+// The program may close any descriptor at any time (closefrom(3)), and the number is then that of a file of its own. So
+// the ring's KLT knows what it uses by places of its own: the ring is registered with that KLT, the end of the waker
+// that is read with the ring, and neither has a number any more. The end that others write to has one, for want of
+// another way to wake who sleeps in io_uring_enter(2) (futexes only from Linux 6.7 on, and a signal's handler is the
+// program's to replace). It is a socket, for two reasons. A socket has a cookie, which no other ever has while the
+// system runs: whoever wakes asks for it first, and learns that the number is another file's now. And a wake-up is a
+// message of no bytes, which does nothing to any file but a socket that keeps messages apart: such a one, opened by
+// another thread between the two calls, is all that could ever see something of it.
 #include "os/ring.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <liburing.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 #include "arch/system_call.h"
 #include "base/panic.h"
@@ -19,8 +28,9 @@ constexpr unsigned places = 256;              // for what is asked for
 constexpr unsigned places_of_results = 4096;  // the kernel keeps what there is beyond these (IORING_FEAT_NODROP)
 
 io_uring ring;
-int waker = -1;
-std::uint64_t wakes = 0;  // what is read from the waker
+int waker = -1;  // its end for others; the other one is the ring's only registered file
+std::uint64_t cookie_of_waker = 0;
+char no_bytes;  // where they are read to
 
 // Tokens of the ring's own; those of others are addresses of objects.
 void* const of_nobody = nullptr;
@@ -71,8 +81,7 @@ bool take(RingResult& result) {
 
 void check(int answer) {
   if (answer >= 0 || answer == -EINTR || answer == -EAGAIN || answer == -EBUSY || answer == -ETIME) return;
-  base::panic("io_uring does not work any more: %s (has the program closed files that are not its own?)",
-              strerrordesc_np(-answer));
+  base::panic("io_uring does not work any more: %s", strerrordesc_np(-answer));
 }
 
 io_uring_sqe& next_place(void* token) {
@@ -100,7 +109,37 @@ void ask(void* token, Prepare prepare) {
 constexpr std::uint64_t current_position = UINT64_MAX;
 
 void listen_to_waker() {
-  ask(of_waker, [](io_uring_sqe* place) { io_uring_prep_read(place, waker, &wakes, sizeof wakes, 0); });
+  ask(of_waker, [](io_uring_sqe* place) {
+    constexpr int first_registered = 0;
+    io_uring_prep_read(place, first_registered, &no_bytes, sizeof no_bytes, current_position);
+    place->flags |= IOSQE_FIXED_FILE;
+  });
+}
+
+// False: it is no socket, or no file at all.
+bool read_cookie(int file, std::uint64_t& cookie) {
+  socklen_t size = sizeof cookie;
+  return arch::system_call(SYS_getsockopt, file, SOL_SOCKET, SO_COOKIE, reinterpret_cast<long>(&cookie),
+                           reinterpret_cast<long>(&size)) == 0;
+}
+
+bool has_waker() {
+  std::uint64_t cookie = 0;
+  return waker >= 0 && read_cookie(waker, cookie) && cookie == cookie_of_waker;
+}
+
+// Registers the ring (Linux 5.18) and the end of the waker that it reads. False: they cannot be had without numbers.
+bool register_with_klt(int end_to_read) {
+  if (io_uring_register_files(&ring, &end_to_read, 1) != 0 || io_uring_register_ring_fd(&ring) != 1) return false;
+  close(std::exchange(ring.ring_fd, -1));
+  return true;
+}
+
+bool open_and_register(int end_to_read) {
+  if (!open_with(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN) && !open_with(0)) return false;
+  if (knows_what_is_needed() && register_with_klt(end_to_read)) return true;
+  io_uring_queue_exit(&ring);
+  return false;
 }
 
 }  // namespace
@@ -114,24 +153,23 @@ RingTime ring_time(std::uint64_t deadline_ns) {
 }
 
 bool ring_open() {
-  waker = eventfd(0, EFD_CLOEXEC);
-  if (waker < 0) return false;
-  if (open_with(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN) || open_with(0)) {
-    if (knows_what_is_needed()) {
-      listen_to_waker();
-      return true;
-    }
-    io_uring_queue_exit(&ring);
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+  const bool opened = read_cookie(ends[0], cookie_of_waker) && open_and_register(ends[1]);
+  close(ends[1]);
+  if (opened) {
+    waker = ends[0];
+    listen_to_waker();
+  } else {
+    close(ends[0]);
   }
-  close(waker);
-  waker = -1;
-  return false;
+  return opened;
 }
 
 void ring_abandon() {
   if (waker < 0) return;
   io_uring_queue_exit(&ring);
-  close(waker);
+  if (has_waker()) close(waker);
   waker = -1;
   kept_count = 0;
 }
@@ -184,9 +222,10 @@ unsigned ring_wait(RingResult* results, unsigned most) {
   return count;
 }
 
-void ring_wake() {
-  const std::uint64_t one = 1;
-  arch::system_call(SYS_write, waker, reinterpret_cast<long>(&one), sizeof one);
+bool ring_wake() {
+  if (!has_waker()) return false;
+  const long answer = arch::system_call(SYS_sendto, waker, 0, 0, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+  return answer >= 0 || answer == -EAGAIN;  // there are so many that one more has no room
 }
 
 }  // namespace weft::os

@@ -19,7 +19,7 @@ struct RingResult {
 using RingTime = __kernel_timespec;
 RingTime ring_time(std::uint64_t deadline_ns);
 
-/// False: the kernel has no io_uring for us, or too old a one.
+/// False: the kernel has no io_uring for us, or too old a one (before Linux 5.18).
 bool ring_open();
 /// In a forked child: it was the parent's.
 void ring_abandon();
@@ -36,7 +36,8 @@ void ring_cancel(void* target);
 
 /// Sleeps until something is there, or somebody wakes it.
 unsigned ring_wait(RingResult* results, unsigned most);
-/// Any KLT: the next ring_wait() returns, or the present one.
-void ring_wake();
+/// Any KLT: the next ring_wait() returns, or the present one. False: the program has closed what that takes, and nobody
+/// can wake that KLT any more; what it has been asked for comes back nevertheless.
+[[nodiscard]] bool ring_wake();
 
 }  // namespace weft::os

@@ -14,6 +14,6 @@ void ring_poll(int, short, void*) {}
 void ring_timeout(RingTime*, void*) {}
 void ring_cancel(void*) {}
 unsigned ring_wait(RingResult*, unsigned) { return 0; }
-void ring_wake() {}
+bool ring_wake() { return false; }
 
 }  // namespace weft::os

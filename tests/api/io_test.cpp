@@ -1,14 +1,19 @@
 // Input and output for units (weft/io.h): results, errors, limits, many units on few workers, fork. The whole binary
 // runs with an io_uring and, with WEFT_IO=klts, with threads.
+#include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <functional>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <thread>
@@ -310,6 +315,39 @@ TEST_F(IoTest, NonblockingFilesWaitTheSame) {
   jobs.join();
 }
 
+// The kernel does not wait there for a socket with O_NONBLOCK, and cannot say when there is room.
+TEST_F(IoTest, AUnixSocketWaitsForRoomAtTheListener) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)), 0) << "the kernel names it";
+  socklen_t size = sizeof address;
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  ASSERT_EQ(listen(listener, 0), 0);
+  const auto at = reinterpret_cast<const sockaddr*>(&address);
+  const int first = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(::connect(first, at, size), 0) << "the only one that there is room for";
+  for (const int flags : {0, int{SOCK_NONBLOCK}}) {
+    const int fd = socket(AF_UNIX, SOCK_STREAM | flags, 0);
+    EXPECT_EQ(weft_timed_connect(fd, at, size, 0), WEFT_ERR_TIMEOUT);
+    EXPECT_EQ(weft_timed_connect(fd, at, size, 20 * millisecond), WEFT_ERR_TIMEOUT);
+    close(fd);
+    for (const std::uint64_t limit : {10000 * millisecond, std::uint64_t{WEFT_FOREVER}}) {
+      const int other = socket(AF_UNIX, SOCK_STREAM | flags, 0);
+      Jobs jobs;
+      jobs.start(WEFT_AUTO, [&] { EXPECT_EQ(weft_timed_connect(other, at, size, limit), WEFT_OK); });
+      weft_sleep(10 * millisecond);
+      int connection = -1;
+      EXPECT_EQ(weft_accept(listener, nullptr, nullptr, 0, &connection), WEFT_OK);
+      jobs.join();
+      close(connection);
+      close(other);
+    }
+  }
+  close(first);
+  close(listener);
+}
+
 TEST_F(IoTest, AllOfALargeWriteArrives) {
   Sockets sockets;
   Jobs jobs;
@@ -552,6 +590,133 @@ TEST_F(IoTest, AForkedChildBeginsAnew) {
   jobs.join();
 }
 
+// ---------------------------------------------------------------- programs that close what they have not opened
+
+// Whoever serves those that wait has to be told of this one first.
+bool a_byte_comes() {
+  Pipe pipe;
+  Jobs jobs;
+  char byte = 0;
+  jobs.start(WEFT_AUTO, [&] {
+    std::size_t count = 0;
+    weft_read(pipe.first, &byte, 1, &count);
+  });
+  weft_sleep(5 * millisecond);
+  if (::write(pipe.second, "x", 1) != 1) return false;
+  jobs.join();
+  return byte == 'x';
+}
+
+// Opens files that get the lowest numbers.
+using Open = void (*)(std::vector<int>& files);
+
+void open_file(std::vector<int>& files) { files.push_back(memfd_create("weft", MFD_CLOEXEC)); }
+void open_eventfd(std::vector<int>& files) { files.push_back(eventfd(0, EFD_NONBLOCK)); }
+void open_sockets(std::vector<int>& files) {
+  int both[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, both) == 0) files.insert(files.end(), both, both + 2);
+}
+
+bool is_untouched(int file) {
+  struct stat status {};
+  if (fstat(file, &status) != 0) return false;
+  if (S_ISREG(status.st_mode)) return status.st_size == 0;
+  pollfd one{file, POLLIN, 0};
+  return ::poll(&one, 1, 0) == 0;
+}
+
+bool are_untouched(const std::vector<int>& files) { return std::all_of(files.begin(), files.end(), is_untouched); }
+
+bool are_open_in_child(const std::vector<int>& files) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(are_untouched(files) && a_byte_comes() && are_untouched(files) ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+// As a daemon does it. In a process of its own; 0: all went well.
+int close_all_and_open(Open open) {
+  alarm(20);
+  const Pipe pipe;  // what is opened later has greater numbers
+  if (!a_byte_comes()) return 2;
+  Jobs jobs;
+  char byte = 0;
+  jobs.start(WEFT_AUTO, [&] {
+    std::size_t count = 0;
+    weft_read(pipe.first, &byte, 1, &count);
+  });
+  weft_sleep(5 * millisecond);
+  closefrom(std::max(pipe.first, pipe.second) + 1);
+  std::vector<int> files;
+  while (files.size() < 20) open(files);
+  for (int round = 0; round < 3; ++round)
+    if (!a_byte_comes()) return 3;
+  if (::write(pipe.second, "x", 1) != 1) return 4;
+  jobs.join();
+  if (byte != 'x') return 4;
+  if (!are_untouched(files)) return 5;
+  return are_open_in_child(files) ? 0 : 6;
+}
+
+// While units ask at once. What they use has been opened before, so what has greater numbers is not theirs.
+int close_while_others_ask(unsigned rounds_before) {
+  alarm(20);
+  constexpr unsigned pairs = 8;
+  constexpr unsigned rounds = 60;
+  Sockets sockets[pairs];
+  int greatest = 0;
+  for (const Sockets& pair : sockets) greatest = std::max({greatest, pair.first, pair.second});
+  std::atomic<unsigned> done{0};
+  Jobs jobs;
+  const auto pass_on = [&](int fd, bool begins) {
+    for (unsigned round = 0; round < rounds; ++round) {
+      char byte = 0;
+      std::size_t count = 0;
+      if (begins || round != 0) weft_write(fd, "x", 1, &count);
+      if (weft_read(fd, &byte, 1, &count) != WEFT_OK || byte != 'x') _exit(7);
+      ++done;
+    }
+    std::size_t count = 0;
+    if (!begins) weft_write(fd, "x", 1, &count);
+  };
+  for (const Sockets& pair : sockets) {
+    jobs.start(WEFT_AUTO, [&pass_on, fd = pair.first] { pass_on(fd, true); });
+    jobs.start(WEFT_AUTO, [&pass_on, fd = pair.second] { pass_on(fd, false); });
+  }
+  std::thread closer([&] {
+    while (done < rounds_before) std::this_thread::yield();
+    closefrom(greatest + 1);
+  });
+  jobs.join();
+  closer.join();
+  return done == 2 * pairs * rounds ? 0 : 8;
+}
+
+void expect_success(const std::function<int()>& in_child) {
+  const pid_t child = fork();
+  if (child == 0) _exit(in_child());
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status) << " or signal " << WTERMSIG(status);
+}
+
+TEST_F(IoTest, TheProgramClosesAllAndOpensFilesOfItsOwn) {
+  if (address_sanitizer) GTEST_SKIP() << "its allocator does not survive a fork beside busy threads";
+  if (thread_sanitizer) GTEST_SKIP() << "starts no threads in a forked child";
+  for (const Open open : {open_file, open_eventfd, open_sockets})
+    expect_success([open] { return close_all_and_open(open); });
+}
+
+TEST_F(IoTest, TheProgramClosesAllWhileUnitsWait) {
+  if (address_sanitizer) GTEST_SKIP() << "its allocator does not survive a fork beside busy threads";
+  if (thread_sanitizer) GTEST_SKIP() << "starts no threads in a forked child";
+  for (const unsigned rounds : {1U, 30U, 100U, 301U})
+    expect_success([rounds] { return close_while_others_ask(rounds); });
+}
+
 TEST_F(IoTest, WhoWaitsUsesNoCpu) {
   Pipe pipe;
   Jobs jobs;
@@ -608,12 +773,9 @@ TEST_F(IoTest, ServedAsAsked) {
   char byte = 0;
   std::size_t count = 0;
   EXPECT_EQ(weft_timed_read(pipe.first, &byte, 1, millisecond, &count), WEFT_ERR_TIMEOUT);
+  std::ifstream mapped("/proc/self/maps");
   bool ring = false;
-  for (int fd = 0; fd < 1024; ++fd) {
-    char target[64] = {};
-    if (readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target, sizeof target - 1) <= 0) continue;
-    ring = ring || strcmp(target, "anon_inode:[io_uring]") == 0;
-  }
+  for (std::string line; std::getline(mapped, line);) ring = ring || line.find("[io_uring]") != std::string::npos;
   const char* wanted = getenv("TEST_IO");
   if (wanted != nullptr) {
     EXPECT_EQ(ring, strcmp(wanted, "ring") == 0);

@@ -1,6 +1,7 @@
 // Pools, filled and emptied by hand, and by a scheduler on the root.
 #include "support.h"
 
+#include <algorithm>
 #include <mutex>
 #include <thread>
 #include <tuple>
@@ -461,6 +462,38 @@ TEST_F(PoolTest, TheUsersOwnServesAWorker) {
       jobs.start(with(all_techniques[i], pool), [&, i] { pause_if_possible(all_techniques[i]); });
     jobs.join();
   }
+}
+
+// Who brings back a unit that has slept has no worker.
+TEST_F(PoolTest, TheUsersOwnMakesNoRootOfWhoResumes) {
+  struct Asking : Custom {
+    std::atomic<unsigned> without_worker{0};
+  } custom;
+  const auto push = [](void* data, weft_unit* unit) {
+    auto asking = static_cast<Asking*>(data);
+    if (weft_worker_self() == nullptr) ++asking->without_worker;
+    custom_push(static_cast<Custom*>(asking), unit);
+  };
+  const weft_pool_functions functions = {push, custom_pop, custom_size, nullptr};
+  weft_pool* pool = nullptr;
+  ASSERT_EQ(weft_pool_create_custom(&functions, static_cast<Custom*>(&custom), &pool), WEFT_OK);
+  OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+  const auto roots = [] {
+    std::vector<weft_worker_info> infos(1000);
+    infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
+    return std::count_if(infos.begin(), infos.end(), [](const weft_worker_info& info) { return info.root != 0; });
+  };
+  const auto before = roots();
+  EXPECT_NE(weft_worker_self(), nullptr);
+  Jobs jobs;
+  for (int i = 0; i < 5; ++i)
+    jobs.start(with(WEFT_AUTO, pool), [] {
+      weft_sleep(2 * 1000 * 1000);
+      EXPECT_NE(weft_worker_self(), nullptr);
+    });
+  jobs.join();
+  EXPECT_EQ(roots(), before);
+  EXPECT_GE(custom.without_worker, 5U);
 }
 
 TEST_F(PoolTest, TheUsersOwnNeedsItsFunctions) {

@@ -40,11 +40,15 @@ std::atomic<bool> custom_pools_held{false};
 
 constexpr std::size_t largest_pool = 16 * base::cache_line;  // with the store
 
+constinit thread_local bool called_without_worker = false;
+
 // The functions of a pool of the program's are called by whoever puts a unit there or looks for one: by a unit, or by a
-// scheduler, and then they are a part of that, and can wait no more than it can.
+// scheduler, and then they are a part of that, and can wait no more than it can. Or by a KLT that has no worker: it
+// resumes units whose time is over, say, and would become a root for ever if they asked for its worker.
 class AsSchedulerCode {
  public:
-  AsSchedulerCode() : worker_(this_worker()) {
+  AsSchedulerCode() : worker_(this_worker()), lacks_worker_(worker_ == nullptr && !called_without_worker) {
+    if (lacks_worker_) called_without_worker = true;
     if (worker_ == nullptr || worker_->current != nullptr) {
       worker_ = nullptr;
       return;
@@ -54,12 +58,14 @@ class AsSchedulerCode {
   }
   ~AsSchedulerCode() {
     if (worker_ != nullptr) worker_->current = nullptr;
+    if (lacks_worker_) called_without_worker = false;
   }
   AsSchedulerCode(const AsSchedulerCode&) = delete;
   AsSchedulerCode& operator=(const AsSchedulerCode&) = delete;
 
  private:
   Worker* worker_;
+  bool lacks_worker_;  // and the one around this, if there is one, does not say so
 };
 
 class Custom {
@@ -327,6 +333,8 @@ void Pool::hold_off_custom() {
       const_cast<Pool&>(pool).operations_ = &Held<Access::mpmc>::operations;
   });
 }
+
+bool Pool::custom_is_called_without_worker() { return called_without_worker; }
 
 void Pool::set_preemption(Preemption kind) {
   preemption_ = kind;

@@ -169,6 +169,8 @@ class alignas(base::cache_line) Pool final {
   Preemption preemption() const { return preemption_; }
   /// From now on nothing is preempted in functions of the program's pools: before there is a preemptive unit.
   static void hold_off_custom();
+  /// By a KLT that has no worker: whether it is in a function of a pool of the program's.
+  static bool custom_is_called_without_worker();
 
   /// visit(const Pool&) for all that there are, from anywhere, while others come and go. One that is being visited is
   /// not destroyed before the visit is over.
