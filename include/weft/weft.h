@@ -68,9 +68,13 @@ typedef struct weft_worker weft_worker;
  * floating-point arithmetic (rounding, denormals) that the thread has which starts weft, child-first ones with their
  * creator's; what one changes is its own, but for stackless ones. MEMORY.
  *
- * In a child of fork(2) there is whoever forked, as a root, with the values of its keys; all other units and roots are
- * gone, and workers start anew. Objects that others were using at that moment (pools, mutexes) stay as they were left,
- * perhaps locked for ever: make new ones there. */
+ * In a child of fork(2) there is whoever forked, as a root, with the values of its keys and what it holds; all other
+ * units and roots are gone, and workers start anew. Where a unit's function, or that of a scheduler or pool, has forked
+ * and comes to its end in the child, the process ends with status 0, after the destructors of its values: what called
+ * it is the parent's. Objects that others were using at that moment (pools, mutexes) stay as they were left, perhaps
+ * locked for ever: make new ones there.
+ *
+ * The environment is read once, by the first call that starts weft, this one or another, or by weft_worker_count(). */
 WEFT_API int weft_init(void);
 
 /* Ends what the matching weft_init() began. With the last one, units that nobody joined may be left behind;
@@ -186,7 +190,7 @@ WEFT_API int weft_unit_revive(weft_unit* unit, void (*entry)(void*), void* argum
 WEFT_API weft_unit* weft_unit_self(void);
 
 /* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
- * line. */
+ * line; a root that was a unit when it forked (weft_init), without. */
 WEFT_NORETURN WEFT_API void weft_unit_exit(void);
 
 /* Asks the unit to end: if it has not started it never will; else it ends at its next weft_yield() or
@@ -378,7 +382,7 @@ WEFT_API weft_worker* weft_worker_self(void);
 /* Its number, from 0; of NULL UINT_MAX. */
 WEFT_API unsigned weft_worker_index(const weft_worker* worker);
 /* How many workers weft runs units on by itself (WEFT_NUM_WORKERS); more, once there are more CPUs. Before weft has
- * started the kernel is asked, which takes some 15 us. */
+ * started the environment is read (weft_init), and the kernel asked where that says nothing, which takes some 15 us. */
 WEFT_API unsigned weft_worker_count(void);
 /* From now on so many of them run units, from 1 to weft_worker_count(): the others stop at their next scheduling point,
  * leave what they have to those that go on, and use no CPU; units that are interrupted when they seem stuck

@@ -20,22 +20,35 @@ using namespace weft;
 
 namespace {
 
-// Before the runtime starts; what comes later changes nothing.
 void configure_from_environment() {
-  if (core::runtime.slots.load(std::memory_order_relaxed) != 0) return;
   core::Config config;
   core::read_environment(config);
   core::read_preemption_environment();
   core::watchdog_interrupts.store(false, std::memory_order_relaxed);
-  core::configure(config, core::Hooks{});
+  core::configure(config);
+}
+
+// As the runtime starts, by whichever call that is, or before, by whoever asks what will be; what comes later changes
+// nothing.
+void configure_once() {
+  static pthread_once_t configured = PTHREAD_ONCE_INIT;
+  pthread_once(&configured, configure_from_environment);
+}
+
+[[gnu::constructor]] void ask_to_be_configured() {
+  core::Hooks hooks;
+  hooks.starts = configure_once;
+  core::configure(core::Config{}, hooks);
 }
 
 }  // namespace
 
+extern "C" unsigned weft_worker_count() {
+  if (core::runtime.workers == 0) configure_once();
+  return core::worker_count();
+}
+
 extern "C" int weft_init() {
-  // Nobody starts the runtime while another is about to configure it.
-  static pthread_once_t configured = PTHREAD_ONCE_INIT;
-  pthread_once(&configured, configure_from_environment);
   api::initialised.fetch_add(1, std::memory_order_acq_rel);
   if (core::this_worker() == nullptr && core::try_enter() == nullptr) {
     api::initialised.fetch_sub(1, std::memory_order_acq_rel);

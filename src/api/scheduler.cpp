@@ -136,7 +136,6 @@ extern "C" weft_worker* weft_worker_self() {
 extern "C" unsigned weft_worker_index(const weft_worker* worker) {
   return worker != nullptr ? worker_of(worker)->index : UINT_MAX;
 }
-extern "C" unsigned weft_worker_count() { return core::worker_count(); }
 
 extern "C" int weft_worker_bind(weft_worker* handle, int cpu) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;

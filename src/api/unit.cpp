@@ -160,6 +160,7 @@ extern "C" weft_unit* weft_unit_self() {
 
 extern "C" void weft_unit_exit() {
   core::Unit& unit = core::this_unit();
+  if (core::is_root(unit) && core::this_worker()->was_unit) core::end_forked();
   if (core::is_root(unit) || !core::may_wait(unit) || !core::has_flag(unit, core::UnitFlag::free_standing))
     base::panic("weft_unit_exit: only a unit with a stack can exit");
   core::exit_unit(unit);
@@ -227,7 +228,11 @@ extern "C" int weft_yield_to(weft_unit* handle) {
 
 extern "C" weft_state weft_unit_state(const weft_unit* handle) {
   if (handle == nullptr) return WEFT_DONE;
-  return api::state_of(unit_of(handle)->state.load(std::memory_order_acquire));
+  const core::Unit& unit = *unit_of(handle);
+  const core::UnitState state = unit.state.load(std::memory_order_acquire);
+  // Its last instructions, after it says so itself: it can be neither revived nor joined at once.
+  if (state == core::UnitState::done && !core::is_done(unit)) return WEFT_RUNNING;
+  return api::state_of(state);
 }
 
 extern "C" const char* weft_unit_name(const weft_unit* handle) {

@@ -1,5 +1,8 @@
 // Each unit that has set a value has a table of its own, grown to the highest key it has used. A value belongs to
 // the generation of the key under which it was set, so that those of a deleted key are not seen under its successor.
+//
+// In a forked child the table of what forked is the new root's. In its place there is one that says so: a destructor
+// that has forked comes upon it.
 #include "core/extras.h"
 
 #include <atomic>
@@ -32,6 +35,9 @@ struct Table {
 Spinlock registry_lock;
 Registered keys[most_keys];
 
+constexpr unsigned most_rounds = 4;  // of destructors
+Table of_forked{0, most_rounds, {}};
+
 bool exists(Key key) {
   return key.index < most_keys && key.generation % 2 == 1 &&
          keys[key.index].generation.load(std::memory_order_acquire) == key.generation;
@@ -59,7 +65,6 @@ Table* grow(Table* table, std::uint32_t wanted) {
 // Destructors may set values again, which may move the table; as often as pthread_key_create(3) is obliged to, not for
 // ever. One may also exit its unit: then what is left of the rounds is done here, and nobody goes on with that one.
 void end_table(void** place) {
-  constexpr unsigned most_rounds = 4;
   const auto table = [place] { return static_cast<Table*>(*place); };
   bool any = true;
   while (any && table()->rounds < most_rounds) {
@@ -75,6 +80,7 @@ void end_table(void** place) {
       if (keys[index].destructor != nullptr) keys[index].destructor(ended);
     }
   }
+  if (*place == &of_forked) end_forked();
   std::free(*place);
   *place = nullptr;
 }
@@ -130,7 +136,10 @@ KeyAnswer get_value(Key key, void** value) {
   return KeyAnswer::ok;
 }
 
-void end_extras(Unit& unit) { end_table(&details(unit).face); }
+void end_extras(Unit& unit) {
+  if (is_root(*this_worker()->current)) end_forked();
+  end_table(&details(unit).face);
+}
 
 bool ends_extras(const Unit& unit) {
   const auto table = static_cast<const Table*>(details(unit).face);
@@ -138,8 +147,8 @@ bool ends_extras(const Unit& unit) {
 }
 
 void inherit_extras(Worker& root, Worker& before) {
-  if (before.current == nullptr) return;
-  if (void** place = table_place(before); place != nullptr) root.root_extras = std::exchange(*place, nullptr);
+  void** place = table_place(before);
+  if (place != nullptr) root.root_extras = std::exchange(*place, &of_forked);
 }
 
 void end_root_extras(Worker& worker) {

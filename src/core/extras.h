@@ -29,7 +29,8 @@ KeyAnswer get_value(Key key, void** value);
 /// Whether the destructors of a free-standing unit's values run: it is at its end already, and cannot be cancelled.
 bool ends_extras(const Unit& unit);
 
-/// In a forked child: what forked, root or unit, goes on as this root, with its values.
+/// In a forked child: what forked, root or unit, goes on as this root, with its values. The end of a unit's function
+/// ends that root from then on (end_forked()).
 void inherit_extras(struct Worker& root, struct Worker& before);
 
 /// Runs the destructors of the calling root's values, and forgets them.

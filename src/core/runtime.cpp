@@ -63,6 +63,7 @@ bool report_overflow(void* address) {
 
 bool allow_code_on_stack(void* instruction) {
   const Stack* stack = stack_in_use();
+  if (stack == nullptr && this_worker() != nullptr) stack = this_worker()->under_scheduler;
   return stack != nullptr && stack->holds(instruction) && os::make_executable(stack->memory);
 }
 
@@ -159,6 +160,8 @@ bool become_root(Worker& worker) {
   details(unit).identity->thread_pointer = arch::thread_pointer();
   worker.installed = worker.home = details(unit).identity;
   worker.home->has_mask = worker.mask_changed = false;
+  worker.known_as = &unit;
+  worker.was_unit = false;
   worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::klt_id(), std::memory_order_relaxed);
@@ -218,6 +221,22 @@ void* end_worker(Worker& worker, os::Identity* native) {
   return nullptr;
 }
 
+// On a stack of weft's, which a forked child has as the parent has it. libc gives the stacks of all threads but the
+// caller's to those that the child starts, and the caller is whose thread pointer it runs on: what forks here may run
+// on a lender's, while a unit keeps the one that this KLT was born with. (Bug: so the stack of a stackless unit or of a
+// scheduler's function was handed out under it.) Rejected: units never to have that one, as then each change between a
+// scheduler and what has thread-local storage of its own would change the thread pointer. Without memory for it, the
+// KLT's own has to do.
+void schedule_on_own_stack(Worker& worker) {
+  Stack* stack = identities_enabled ? worker.stacks.take_if_there_is(scheduler_stack_bytes) : nullptr;
+  if (stack == nullptr) return schedule_worker(worker);
+  worker.under_scheduler = stack;
+  weft_context_call_on(
+      stack->top(), [](void* carried) { schedule_worker(*static_cast<Worker*>(carried)); }, &worker);
+  worker.under_scheduler = nullptr;
+  worker.stacks.give(stack);
+}
+
 void* carry_worker(void* argument) {
   auto worker = static_cast<Worker*>(argument);
   os::unregister_rseq();
@@ -235,7 +254,7 @@ void* carry_worker(void* argument) {
     os::futex_wake(worker->life, 1);
   }
   tick_again(*worker);
-  schedule_worker(*worker);
+  schedule_on_own_stack(*worker);
   return end_worker(*worker, native);
 }
 
@@ -262,6 +281,20 @@ void before_fork() {
   os::look_up_signals();
 }
 void after_fork_in_parent() { let_go_here(this_worker()); }
+
+// Root or unit: what forked goes on as this root, on the stack and the identity that it has, with its values and with
+// what it holds. The end of a unit's function must not lead back to the worker that it was started by: whichever way
+// that end takes, it looks at UnitFlag::detailed, of the unit that began or of the one that runs by now.
+void go_on_as(Worker& root, Worker& before) {
+  Unit* forked = before.current;
+  if (forked == nullptr) return;
+  root.known_as = is_root(*forked) ? before.known_as : forked;
+  root.was_unit = !is_root(*forked) || before.was_unit;
+  inherit_extras(root, before);
+  if (!root.was_unit) return;
+  forked->flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  root.root_unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+}
 
 // In the child there is one KLT, and every other worker is a picture of the past.
 void after_fork_in_child() {
@@ -302,11 +335,10 @@ void after_fork_in_child() {
   arch::set_thread_word(nullptr);
   Worker* fresh = nullptr;
   if (self != nullptr) {
-    // Root or unit: what forked goes on as a root, on the stack and the identity that it has.
     fresh = register_worker();
     if (fresh == nullptr || !become_root(*fresh)) base::panic("no memory for a thread of the program");
     pthread_setspecific(root_key, fresh);
-    inherit_extras(*fresh, *self);
+    go_on_as(*fresh, *self);
   }
   if (fresh != nullptr && runtime.hooks.forked != nullptr) runtime.hooks.forked(*fresh, *self);
 }
@@ -351,9 +383,13 @@ void start_once() {
 
 }  // namespace
 
-void configure(const Config& config, const Hooks& hooks) {
+void configure(const Config& config) {
   runtime.config = config;
   runtime.spin_ns.store(config.spin_ns, std::memory_order_relaxed);
+}
+
+void configure(const Config& config, const Hooks& hooks) {
+  configure(config);
   runtime.hooks = hooks;
 }
 
@@ -484,6 +520,11 @@ Worker* wake_spare() {
   leave_slot(*worker);
   spares_made.store(most_spares, std::memory_order_relaxed);
   return nullptr;
+}
+
+void end_forked() {
+  end_root_extras(*this_worker());
+  std::exit(0);
 }
 
 Counters sum_counters() {

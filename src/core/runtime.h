@@ -69,7 +69,8 @@ inline unsigned stack_class_or_default(std::uint8_t stack_class) {
 /// Where the unit runs or ran last; it has departed, or is a root.
 inline Worker& worker_of(const Unit& unit) { return *runtime.worker_at[unit.place].load(std::memory_order_acquire); }
 
-/// Sets what start-up uses; before the first worker exists.
+/// Sets what start-up uses; before the first worker exists, in Hooks::starts at the latest.
+void configure(const Config& config);
 void configure(const Config& config, const Hooks& hooks);
 
 /// The worker of the calling KLT; makes the KLT a root if it is not in weft yet.
@@ -100,6 +101,11 @@ void join_worker(Worker& worker);
 Worker* wake_spare();
 /// This one, if it rests.
 bool wake_spare(Worker& worker);
+
+/// In a forked child: the function of the unit, or of the scheduler or pool, that has forked comes to its end. It is a
+/// root now, and under its frames are those of a worker of the parent's. So its destructors run, and the process ends
+/// as by the end of its last thread.
+[[noreturn]] void end_forked();
 
 Counters sum_counters();
 

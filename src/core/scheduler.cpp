@@ -167,6 +167,7 @@ void run_custom_scheduler(Worker& worker) {
   const Scheduler* below = std::exchange(worker.custom_scheduler, &scheduler);
   scheduler.users.fetch_add(1, std::memory_order_relaxed);  // the worker may have another one before this returns
   scheduler.run();
+  if (this_worker() != &worker) end_forked();
   scheduler.users.fetch_sub(1, std::memory_order_release);
   worker.custom_scheduler = below;
   worker.current = nullptr;

@@ -17,6 +17,13 @@ inline constexpr std::size_t scheduler_stack_bytes = 256UL * 1024;
 /// The unit of the calling KLT: a ULT, or the root's own.
 inline Unit& this_unit() { return *worker_here().current; }
 
+/// Who the caller is as the holder of something: in a forked child, still what has forked.
+inline const Unit& holder() {
+  const Worker& worker = worker_here();
+  const Unit& unit = *worker.current;
+  return is_root(unit) ? *worker.known_as : unit;
+}
+
 /// First half of a suspension: from here on, whoever is shown the unit may resume() it, once.
 inline void prepare_suspend(Unit& unit) { unit.state.store(UnitState::suspending, std::memory_order_relaxed); }
 

@@ -111,8 +111,9 @@ struct alignas(base::cache_line) Worker {
   unsigned spare_count = 0;
 
   StackCache stacks;
-  Stack* warm = nullptr;        // what undeviated units of this frame run on, one after the other
-  std::uint8_t warm_class = 0;  // Unit::stack_class of those that it was taken for
+  Stack* under_scheduler = nullptr;  // of a KLT of weft's: what its scheduler runs on, if not on the KLT's own
+  Stack* warm = nullptr;             // what undeviated units of this frame run on, one after the other
+  std::uint8_t warm_class = 0;       // Unit::stack_class of those that it was taken for
   UnitCache units;
   Usual usual;
   bool usual_binds = false;  // they have their stack from their creation on
@@ -131,6 +132,8 @@ struct alignas(base::cache_line) Worker {
   Spinlock* parked_under = nullptr;                 // what a unit that parks holds until it is off its stack
   Mutex* left_locked = nullptr;                     // and what it has not unlocked yet then (sync/condition.h)
   void* root_extras = nullptr;                      // of a root: its unit-local values
+  const Unit* known_as = nullptr;                   // a root: as the holder of mutexes (holder()); what has forked
+  bool was_unit = false;                            // a root: what has forked was none (end_forked())
   unsigned in_hand = 0;                             // units that a loop on this KLT has claimed and not started yet
   const Worker* seen_at = nullptr;                  // in its last search: who had a single unit,
   std::uint64_t seen_points = 0;                    // and at which of its scheduling points

@@ -46,9 +46,9 @@ UNKNOWN = {
 KNOWN = ["WEFT_REPORT", "WEFT_EXPERIMENT", "WEFT_BENCH_MKL", "WEFTX", "WEF", "XWEFT_NUM_WORKER"]
 
 
-def run(program: str, used: int, **settings: str) -> subprocess.CompletedProcess[str]:
+def run(program: str, used: int, first: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")} | settings
-    command = ["sh", "-c", 'ulimit -S -s 8192; exec "$@"', "sh", program, str(used)]
+    command = ["sh", "-c", 'ulimit -S -s 8192; exec "$@"', "sh", program, str(used), *([first] if first else [])]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -74,6 +74,12 @@ def main() -> int:
     for value, workers in WORKERS.items():
         ran = run(program, 0, WEFT_NUM_WORKERS=value)
         expect(f"WEFT_NUM_WORKERS={value!r}", (ran.returncode, ran.stdout, ran.stderr) == (0, f"{workers}\n", ""), ran)
+
+    # Bug: only weft_init() read the environment, and not where another call had come before.
+    for first in ("asks", "creates"):
+        ran = run(program, 0, first, WEFT_NUM_WORKERS="7", WEFT_STACKSIZE="x")
+        named = ran.stderr.count("weft: WEFT_STACKSIZE=x: expected") == 1
+        expect(f"{first} before weft_init()", (ran.returncode, ran.stdout) == (0, "7\n") and named, ran)
 
     for name, values in {"WEFT_STACKSIZE": WRONG_STACKS, "WEFT_NUM_WORKERS": WRONG_WORKERS}.items():
         for value in values:

@@ -24,6 +24,26 @@ TEST_P(TechniqueTest, RunsWithItsArgument) {
   EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
 }
 
+// Bug: a unit's state said so some instructions before it could be revived, or joined at once.
+TEST_F(UnitTest, WhatIsDoneCanBeRevivedAndJoinedAtOnce) {
+  if (weft_worker_count() == 1) GTEST_SKIP() << "the unit runs while the root looks at it";
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  weft_unit* unit = nullptr;
+  const auto yields = [](void*) { weft_yield(); };
+  ASSERT_EQ(weft_unit_create(yields, nullptr, nullptr, &unit), WEFT_OK);
+  unsigned too_early = 0;
+  for (unsigned round = 0; round < 5000 && std::chrono::steady_clock::now() < end; ++round) {
+    while (weft_unit_state(unit) != WEFT_DONE) {
+    }
+    if (weft_unit_timed_join(unit, 0) != WEFT_OK) ++too_early;
+    if (weft_unit_revive(unit, yields, nullptr) == WEFT_OK) continue;
+    ++too_early;
+    ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
+  }
+  EXPECT_EQ(too_early, 0U);
+  EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+}
+
 TEST_P(TechniqueTest, RunsWithItsTechnique) {
   Jobs jobs;
   std::atomic<weft_technique> inside{WEFT_AUTO};

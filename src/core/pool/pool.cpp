@@ -30,6 +30,7 @@
 #include "core/pool/priority.h"
 #include "core/pool/two_lists.h"
 #include "core/preempt.h"
+#include "core/runtime.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
@@ -57,8 +58,10 @@ class AsSchedulerCode {
     worker_->current = &worker_->scheduler_code;
   }
   ~AsSchedulerCode() {
-    if (worker_ != nullptr) worker_->current = nullptr;
     if (lacks_worker_) called_without_worker = false;
+    if (worker_ == nullptr) return;
+    if (this_worker() != worker_) end_forked();
+    worker_->current = nullptr;
   }
   AsSchedulerCode(const AsSchedulerCode&) = delete;
   AsSchedulerCode& operator=(const AsSchedulerCode&) = delete;

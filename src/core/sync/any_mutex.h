@@ -30,7 +30,7 @@ class AnyMutex {
   /// False: the caller did not hold it (found for recursive ones), or nobody did.
   bool unlock() {
     if (!is(recursive_mutex)) return give();
-    if (owner_.load(std::memory_order_relaxed) != &this_unit()) return false;
+    if (owner_.load(std::memory_order_relaxed) != &holder()) return false;
     if (depth_-- > 1) return true;
     owner_.store(nullptr, std::memory_order_relaxed);
     return give();
@@ -39,7 +39,7 @@ class AnyMutex {
   bool held() const { return is(fair_mutex) ? fair_.held() : plain_.held(); }
   /// False: it is recursive, and not the caller's; or nobody holds it.
   bool may_be_mine() const {
-    return is(recursive_mutex) ? owner_.load(std::memory_order_relaxed) == &this_unit() : held();
+    return is(recursive_mutex) ? owner_.load(std::memory_order_relaxed) == &holder() : held();
   }
 
   /// Gives it up however often the caller holds it; and back. For waiting on a condition.
@@ -55,7 +55,7 @@ class AnyMutex {
   void lock_wholly(std::uint32_t depth) {
     (void)take_until(never);
     if (!is(recursive_mutex)) return;
-    owner_.store(&this_unit(), std::memory_order_relaxed);
+    owner_.store(&holder(), std::memory_order_relaxed);
     depth_ = depth;
   }
 
@@ -69,13 +69,13 @@ class AnyMutex {
 
   // Only the holder writes the two, and only itself can find itself in `owner_`: a relaxed read is enough.
   bool again() {
-    if (owner_.load(std::memory_order_relaxed) != &this_unit()) return false;
+    if (owner_.load(std::memory_order_relaxed) != &holder()) return false;
     ++depth_;
     return true;
   }
   bool own(bool taken) {
     if (!taken) return false;
-    owner_.store(&this_unit(), std::memory_order_relaxed);
+    owner_.store(&holder(), std::memory_order_relaxed);
     depth_ = 1;
     return true;
   }

@@ -415,7 +415,9 @@ namespace {
 }
 
 [[gnu::noinline]] WeftSuccessor end_detailed() {
-  end_call(*this_worker()->current);
+  Unit& unit = *this_worker()->current;
+  if (is_root(unit)) end_forked();
+  end_call(unit);
   return weft_unit_ends();
 }
 
