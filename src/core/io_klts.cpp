@@ -7,8 +7,8 @@
 // a KLT is made when there are more of the former. A KLT sleeps on `wakes`, which it has read under the lock.
 //
 // A deadline: the KLT polls the file first. What is ready then may be gone when it comes to it, taken by another; a
-// read or a write is therefore tried without waiting (except for files that cannot do that, such as terminals). accept()
-// cannot be: it may come back late where others accept from the same socket.
+// read or a write is therefore tried without waiting (except for files that cannot do that, such as terminals).
+// accept() cannot be: it may come back late where others accept from the same socket.
 #include <atomic>
 #include <cerrno>
 

@@ -141,7 +141,7 @@ struct alignas(base::cache_line) Worker {
   unsigned turns = 0;                               // units that a scheduler with several pools has chosen
   std::uint8_t direct_switches = 1 << 2;            // of units to units, and yields; see count_direct_switch()
   unsigned yields_for_program = 0;                  // (yield_for_program())
-  std::uint64_t turn_points = 0;                    // at which scheduling point it last asked whether others have a turn
+  std::uint64_t turn_points = 0;                    // at which it last asked whether others have a turn
   std::uint64_t last_turn = 0;                      // when something else than the newest unit last came first
   std::uint32_t fair_turns = 0;                     // how often something else than the newest was
   bool turn_of_what_was_left = false;               // the scheduler is to look for that next, by spares that rest

@@ -172,7 +172,7 @@ void extras_entry(void* unit) { end_call(*static_cast<Unit*>(unit)); }
 struct Like {
   static constexpr std::uint64_t none = ~std::uint64_t{0};  // no unit begins with that
   std::uint64_t word = none;       // its UnitStart, the technique settled; none: no row has such units
-  std::uint64_t automatic = none;  // of RoC-L: the UnitStart of one that is the same, but whose technique is yet to be chosen
+  std::uint64_t automatic = none;  // of RoC-L: that of one whose technique is yet to be chosen
   Stack* stack = nullptr;          // of RoC-L: Worker::warm
   void (*entry)(void*) = nullptr;  // of the last of those, for which RoC-L was chosen
 };
