@@ -400,14 +400,11 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
   const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr && worker.lent_here == nullptr;
   if (has_flag(unit, UnitFlag::holds_klt)) {
     if (!at_home) return continue_on_own_klt(worker, unit);
-    Stack* const stack = worker.stacks.take_if_there_is(scheduler_stack_bytes);
-    lent = stack != nullptr && has_own_identity_for(worker, unit);
-    if (lent) {
-      lend(worker, unit, nullptr, *stack);
-    } else {
-      if (stack != nullptr) worker.stacks.give(stack);
+    lent = has_own_identity_for(worker, unit);
+    if (lent)
+      lend(worker, unit, nullptr, *worker.stacks.take(scheduler_stack_bytes));  // or the process ends
+    else
       send_back(worker, unit);
-    }
     return Event::returned;
   }
   if (at_home && enabled() && has_own_identity(worker)) {

@@ -114,7 +114,8 @@ struct Scenario {
   int error = WEFT_ERR_MEMORY;
   const char* line = "";  // in what the process may say when it ends instead; "": it may not
   bool initialised = true;
-  long kept = 0;  // blocks more than without a failure may be live, which are used the next time
+  bool ends_for_good = false;  // it says the line only where all later requests are refused as well
+  long kept = 0;               // blocks more than without a failure may be live, which are used the next time
 };
 
 weft_unit* const nobody = reinterpret_cast<weft_unit*>(16);
@@ -486,7 +487,7 @@ const Scenario scenarios[] = {
     {"timed wait", nullptr, timed_wait, nothing, WEFT_OK, no_timer},
     {"sleep", nullptr, sleep_a_little, nothing, WEFT_OK, no_timer},
     {"packing", create_packed_pools, create_packing, free_packing},
-    {"blocking call", prepare_blocking, blocking_call, nothing, WEFT_OK, "", true, 4},
+    {"blocking call", prepare_blocking, blocking_call, nothing, WEFT_OK, no_stack, true, true, 4},
     {"poll", open_pipe, poll_many, nothing},
     {"timed read", open_pipe, timed_read, nothing, WEFT_ERR_LIMIT, no_timer},
 };
@@ -585,7 +586,8 @@ bool try_once(const Scenario& scenario, int request, bool all_after, long live_w
   int status = 0;
   waitpid(child, &status, 0);
   const bool by_panic = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE;
-  const bool as_promised = *scenario.line != '\0' && std::strstr(said, scenario.line) != nullptr;
+  const bool as_promised =
+      *scenario.line != '\0' && std::strstr(said, scenario.line) != nullptr && (all_after || !scenario.ends_for_good);
   // With other workers about, it may have said before that they are fewer.
   if (by_panic && as_promised && lines_of_weft(said) >= 1 && (live_without < 0 || lines_of_weft(said) == 1))
     return true;
