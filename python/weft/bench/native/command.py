@@ -21,7 +21,8 @@ GROUP = "core"  # all of them
 
 
 def make_plan(names: list[str], rounds: int, quick: bool, scale: float) -> Plan:
-    chosen = [p for p in ALL_PATTERNS if p.name in names or (GROUP in names and p in PATTERNS)]
+    of_group = PATTERNS if GROUP in names else ()
+    chosen = [*of_group, *(pattern for pattern in ALL_PATTERNS if pattern.name in names and pattern not in of_group)]
     return Plan([(pattern, chosen_cases(pattern, quick=quick)) for pattern in chosen], rounds, scale)
 
 
