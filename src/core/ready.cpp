@@ -159,10 +159,7 @@ void settle_parked(Worker& worker, Unit& unit) {
 [[gnu::noinline]] void settle_yielded_slowly(Worker& worker, Unit& unit) {
   keep_identity(worker, unit);
   unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  if (put_into_its_pool(worker, unit, Comes::gives_way)) return;
-  const Share* scope = scope_of(unit);
-  put_behind_all_others(worker, unit);
-  notify(scope);
+  put_back_passed_over(worker, unit);
 }
 
 // The same with fewer steps, for most.

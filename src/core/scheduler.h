@@ -143,7 +143,7 @@ void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done);
 /// A ready unit in hand goes behind what is ready on the worker; nobody is told.
 void put_behind_all_others(Worker& worker, Unit& unit);
 
-/// A ready unit in hand that is not run after all: comes behind all others, in the deque as in the inbox.
+/// A ready unit in hand that has yielded, or is not run after all: behind all others, in its pool or on the worker.
 void put_back_passed_over(Worker& worker, Unit& unit);
 
 /// From the handler (core/klt_switch.h): takes the unit that comes next on the worker, if it holds a KLT and the

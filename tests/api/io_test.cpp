@@ -592,16 +592,21 @@ TEST_F(IoTest, AForkedChildBeginsAnew) {
 
 // ---------------------------------------------------------------- programs that close what they have not opened
 
-// Whoever serves those that wait has to be told of this one first.
-bool a_byte_comes() {
-  Pipe pipe;
-  Jobs jobs;
-  char byte = 0;
+// A unit reads the byte, and waits for it already when this returns.
+void start_reading(Jobs& jobs, const Pipe& pipe, char& byte) {
   jobs.start(WEFT_AUTO, [&] {
     std::size_t count = 0;
     weft_read(pipe.first, &byte, 1, &count);
   });
   weft_sleep(5 * millisecond);
+}
+
+// Whoever serves those that wait has to be told of this one first.
+bool a_byte_comes() {
+  Pipe pipe;
+  Jobs jobs;
+  char byte = 0;
+  start_reading(jobs, pipe, byte);
   if (::write(pipe.second, "x", 1) != 1) return false;
   jobs.join();
   return byte == 'x';
@@ -644,11 +649,7 @@ int close_all_and_open(Open open) {
   if (!a_byte_comes()) return 2;
   Jobs jobs;
   char byte = 0;
-  jobs.start(WEFT_AUTO, [&] {
-    std::size_t count = 0;
-    weft_read(pipe.first, &byte, 1, &count);
-  });
-  weft_sleep(5 * millisecond);
+  start_reading(jobs, pipe, byte);
   closefrom(std::max(pipe.first, pipe.second) + 1);
   std::vector<int> files;
   while (files.size() < 20) open(files);

@@ -12,7 +12,19 @@ from rich.table import Table
 
 from . import machine, mkl, preempt, steps
 from .campaign import Plan
-from .catalog import ALL, CATALOG, CONSTRUCTS, MKL, Benchmark, Case, chosen_cases, find, has_aims, openmp_group
+from .catalog import (
+    ALL,
+    CATALOG,
+    CONSTRUCTS,
+    MKL,
+    TASKLOOPS,
+    Benchmark,
+    Case,
+    chosen_cases,
+    find,
+    has_aims,
+    openmp_group,
+)
 from .files import find_outputs, write_json
 from .goals import goals_table
 from .native import command as native
@@ -46,7 +58,7 @@ def _list(console: Console) -> None:
         table.add_row(benchmark.name, benchmark.title, str(len(benchmark.cases)))
     table.add_row("main", "the job of `make run`: the cases of the figures that show most, and the goals", "")
     table.add_row("all", "everything above, every case", "")
-    for benchmark in (*CONSTRUCTS, MKL):
+    for benchmark in (*TASKLOOPS, *CONSTRUCTS, MKL):
         table.add_row(benchmark.name, benchmark.title, str(len(benchmark.cases)))
     table.add_row(OPENMP, "every construct of OpenMP, task programs and figures, with what each has to reach", "")
     for pattern in native.ALL_PATTERNS:
