@@ -308,10 +308,11 @@ bool any_work() {
   return any_work_within(nullptr, [](const Worker&) { return Aside::Looker{}; });
 }
 
-bool offers_share(const Worker& worker) { return shared_work(worker, nullptr) != nullptr; }
+const Share* offered_share(const Worker& worker) { return shared_work(worker, nullptr); }
 
 bool offers_work(const Worker& worker) {
-  return has_ready_units(worker) || !worker.aside.looks_empty() || offers_share(worker) || offers_hand(worker, nullptr);
+  return has_ready_units(worker) || !worker.aside.looks_empty() || offered_share(worker) != nullptr ||
+         offers_hand(worker, nullptr);
 }
 
 void publish(Worker& worker, Share& share) {

@@ -531,7 +531,8 @@ Counters sum_counters() {
   Counters sum;
   for_each_worker([&sum](const Worker& worker) {
     const Counters& counters = worker.counters;
-    sum.units_started += worker.scheduling_points.load(std::memory_order_relaxed) - counters.units_resumed;
+    sum.units_started +=
+        worker.scheduling_points.load(std::memory_order_relaxed) - worker.units_resumed.load(std::memory_order_relaxed);
     sum.promoted_to_stack += counters.promoted_to_stack;
     sum.promoted_to_identity += counters.promoted_to_identity;
     sum.steals += counters.steals;

@@ -116,8 +116,8 @@ inline bool has_local_work(const Worker& worker) {
 
 /// Whether the worker has something that another could run (a hint).
 bool offers_work(const Worker& worker);
-/// Whether it offers a share that is not used up (a hint).
-bool offers_share(const Worker& worker);
+/// The first of the shares it offers that is not used up (a hint); nullptr: none.
+const Share* offered_share(const Worker& worker);
 
 /// The scheduler of a KLT of weft's; returns only when somebody has asked the worker to end.
 void schedule_worker(Worker& worker);

@@ -45,7 +45,9 @@ constexpr std::uint64_t least_computed_ns = 50ULL * 1000;
 constexpr std::uint64_t most_for_a_root_ns = 1000ULL * 1000 * 1000;
 constexpr std::uint64_t most_between_looks_ns = 10ULL * 1000 * 1000;  // for the timers' sake
 constexpr std::uint64_t longest_in_hand_ns = 20ULL * 1000 * 1000;
-constexpr std::uint64_t between_visits_ns = 5ULL * 1000 * 1000;  // which cost a membarrier
+constexpr std::uint64_t longest_passed_over_ns = 100ULL * 1000 * 1000;  // the first time in a while,
+constexpr std::uint64_t passed_over_lately_ns = 1000ULL * 1000 * 1000;  // which is so long
+constexpr std::uint64_t between_visits_ns = 5ULL * 1000 * 1000;         // which cost a membarrier
 constexpr std::uint64_t between_tries_ns = 50ULL * 1000;
 constexpr unsigned most_in_vain = 5;
 constexpr unsigned looks_before_rest = 10;
@@ -53,7 +55,14 @@ constexpr unsigned looks_before_rest = 10;
 // What the last look has seen of each worker.
 struct Seen {
   std::uint64_t points = 0;
-  std::uint64_t since = 0;  // when it was first seen to have passed so many; or when something was done about it
+  // When it was first seen to have passed so many, or to have come to what waits there; or when something was done
+  // about it.
+  std::uint64_t since = 0;
+  std::uint64_t resumed = 0;      // units
+  bool comes_round = false;       // it has resumed one since the last look, or taken a number out of its outermost hand
+  std::size_t waiting_units = 0;  // in its own pools
+  std::uint64_t share = 0;        // that it offers, and what is left of it
+  std::uint64_t passed_over = 0;  // when it last was made to run something else though it passed scheduling points
   std::uint64_t asleep_since = 0;
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
@@ -241,6 +250,20 @@ bool see_to_its_hand(Worker& worker, Seen& before, std::uint64_t now) {
   return now - before.taken_since >= longest_in_hand_ns && open_its_hand(worker, before, now);
 }
 
+// Whether something waits at the worker that has not been touched since the last look, by nobody.
+bool is_left_alone(const Worker& worker, Seen& before) {
+  const std::uint64_t resumed = worker.units_resumed.load(std::memory_order_relaxed);
+  const std::uint32_t taken = worker.hands.taken.load(std::memory_order_relaxed);
+  before.comes_round = std::exchange(before.resumed, resumed) != resumed || taken != before.taken;
+  const std::size_t size = worker.deque.size() + worker.aside.size();
+  const bool same = std::exchange(before.waiting_units, size) == size && !before.comes_round;
+  const Share* share = offered_share(worker);
+  const std::uint64_t state =
+      share == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(share) ^ share->opening() ^ share->left();
+  if (std::exchange(before.share, state) == state && share != nullptr) return true;
+  return same && (has_local_work(worker) || !worker.aside.looks_empty() || keeps_opener_from_going_on(worker));
+}
+
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
 // something was done about it.
 bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
@@ -299,7 +322,7 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
 // A root, or what one has opened: it may be in its own code itself, or sleep in the kernel.
 bool waits_elsewhere(const Worker& worker) {
   const std::uint32_t parked = worker.parked.load(std::memory_order_relaxed);
-  return parked == Parked::for_its_turn || parked == Parked::for_work_within || offers_share(worker);
+  return parked == Parked::for_its_turn || parked == Parked::for_work_within || offered_share(worker) != nullptr;
 }
 
 // What waits at a place, and no worker that runs takes from there. What a root has put aside is of its place.
@@ -325,50 +348,85 @@ bool keeps_others_waiting(const Worker& worker, const Seen& before) {
   return others_wait || any_placed_elsewhere(worker);
 }
 
+// It has been seen to get on. `next_after`: by one scheduling point, at which it went on with another unit as it was
+// made to; that one runs since then.
+void note_that_it_gets_on(Worker& worker, Seen& before, bool next_after, std::uint64_t now) {
+  before.asleep_since = now;
+  before.counts_sleeps = false;
+  before.changes_over = false;
+  worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
+  worker.tries.store(0, std::memory_order_relaxed);
+  worker.interrupt_sent.store(false, std::memory_order_relaxed);
+  if (next_after) return;
+  before.since = now;
+  before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
+}
+
+// What waits for a worker, anywhere.
+struct Waiting {
+  bool some;
+  bool left_alone;  // some of it has not been touched since the last look
+};
+
+Waiting look_for_what_waits() {
+  bool left_alone = false;
+  for_each_worker([&left_alone](const Worker& worker) {
+    if (worker.index < most_watched && is_left_alone(worker, seen[worker.index])) left_alone = true;
+  });
+  return {units_wait(), left_alone};
+}
+
+// Whether what runs on the worker has used its slice up. One that passes scheduling points is left alone for longer:
+// that it computes by regions of its own is more likely than that it waits for something by these.
+bool has_run_for_long(const Seen& before, const void* group, bool passes_over, std::uint64_t now) {
+  const std::uint64_t ran_ns = now - before.since;
+  if (!passes_over) return slice_is_over(group, ran_ns);
+  const bool lately = now - before.passed_over < passed_over_lately_ns;
+  return lately ? slice_is_over(group, ran_ns / 2) : ran_ns >= longest_passed_over_ns;
+}
+
+void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
+  if (!worker.active.load(std::memory_order_relaxed)) {
+    before.blocked = false;
+    close_hand(worker);
+    return;
+  }
+  const bool others_take_its_hand = see_to_its_hand(worker, before, now);
+  const void* group = worker.stuck_group.load(std::memory_order_relaxed);
+  if (worker.spins.load(std::memory_order_relaxed) && worker.spins.exchange(false, std::memory_order_relaxed))
+    note_spinner(group);
+  const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
+  const std::uint64_t passed = points - std::exchange(before.points, points);
+  // What runs there starts units of its own, which it calls, again and again; perhaps until something has been done by
+  // one of those that nobody comes to. (Bug: members that open regions until all the others have passed a barrier.)
+  const bool passes_over = passed != 0 && waiting.left_alone && !before.comes_round;
+  if (passed != 0 && (others_take_its_hand || (waiting.some && keeps_others_waiting(worker, before))))
+    stand_in_for(before, now);
+  else if (passed != 0 && !passes_over)
+    before.blocked = false;
+  if (passed != 0 && !passes_over) {
+    const bool next_after = before.changes_over && passed == 1;
+    note_that_it_gets_on(worker, before, next_after, now);
+    if (!next_after) {
+      note_going_on(group);
+      return;
+    }
+  }
+  const bool tries_again = worker.tries.load(std::memory_order_relaxed) != 0;
+  if (!tries_again && !has_run_for_long(before, group, passes_over, now)) return;
+  if (!waiting.some && !has_local_work(worker) && !keeps_opener_from_going_on(worker)) {
+    before.blocked = false;
+    return;
+  }
+  if (help(worker, before, waiting.some, now)) note_stuck(group);
+  before.since = now;
+  if (passes_over) before.passed_over = now;
+}
+
 void look(std::uint64_t now) {
-  const bool waiting = units_wait();
-  for_each_worker([&](Worker& worker) {
-    if (worker.index >= most_watched) return;
-    Seen& before = seen[worker.index];
-    if (!worker.active.load(std::memory_order_relaxed)) {
-      before.blocked = false;
-      close_hand(worker);
-      return;
-    }
-    const bool others_take_its_hand = see_to_its_hand(worker, before, now);
-    const void* group = worker.stuck_group.load(std::memory_order_relaxed);
-    if (worker.spins.load(std::memory_order_relaxed) && worker.spins.exchange(false, std::memory_order_relaxed))
-      note_spinner(group);
-    const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
-    if (points != before.points) {
-      // The unit that it was made to run does so since then.
-      const bool next_after = before.changes_over && points == before.points + 1;
-      before.points = points;
-      if (!next_after) before.since = now;
-      before.asleep_since = now;
-      before.counts_sleeps = false;
-      before.changes_over = false;
-      if (!next_after) before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
-      if (others_take_its_hand || (waiting && keeps_others_waiting(worker, before)))
-        stand_in_for(before, now);
-      else
-        before.blocked = false;
-      worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
-      worker.tries.store(0, std::memory_order_relaxed);
-      worker.interrupt_sent.store(false, std::memory_order_relaxed);
-      if (!next_after) {
-        note_going_on(group);
-        return;
-      }
-    }
-    const bool tries_again = worker.tries.load(std::memory_order_relaxed) != 0;
-    if (!tries_again && !slice_is_over(group, now - before.since)) return;
-    if (!waiting && !has_local_work(worker) && !keeps_opener_from_going_on(worker)) {
-      before.blocked = false;
-      return;
-    }
-    if (help(worker, before, waiting, now)) note_stuck(group);
-    before.since = now;
+  const Waiting waiting = look_for_what_waits();
+  for_each_worker([&waiting, now](Worker& worker) {
+    if (worker.index < most_watched) look_at(worker, seen[worker.index], waiting, now);
   });
   blocked_seen.store(count_blocked(), std::memory_order_relaxed);
   // A visitor may have opened another hand meanwhile than the one that it has come for.

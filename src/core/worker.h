@@ -65,8 +65,7 @@ struct Hands {
 
 /// What `--report` adds up. Each worker counts its own; readers accept a slightly old value.
 struct Counters {
-  std::uint64_t units_started = 0;  // rung 1; in a sum only: what is not resumed of the scheduling points
-  std::uint64_t units_resumed = 0;
+  std::uint64_t units_started = 0;         // rung 1; in a sum only: what is not resumed of the scheduling points
   std::uint64_t promoted_to_stack = 0;     // rung 2: first deviations
   std::uint64_t promoted_to_identity = 0;  // rung 3: suspended with an identity of its own
   std::uint64_t steals = 0;
@@ -177,6 +176,7 @@ struct alignas(base::cache_line) Worker {
   alignas(base::cache_line) std::atomic<Share*> published[most_published] = {};
   std::atomic<unsigned> overflowing{0};             // further shares, in a list
   std::atomic<std::uint64_t> scheduling_points{0};  // units started and resumed; for the watchdog
+  std::atomic<std::uint64_t> units_resumed{0};      // these alone
   std::atomic<int> klt{0};                          // the KLT that carries the worker
   std::atomic<struct Klt*> carrier{nullptr};        // the same; nullptr: the one that it was born with
   std::atomic<bool> interrupt_sent{false};
@@ -218,11 +218,13 @@ inline bool runs_as_they_come(const Worker& worker) {
          worker.lends_within.load(std::memory_order_relaxed) == nullptr;
 }
 
-/// The owner passes a scheduling point. A plain increment: only the owner writes.
-[[gnu::always_inline]] inline void pass_scheduling_point(Worker& worker) {
-  worker.scheduling_points.store(worker.scheduling_points.load(std::memory_order_relaxed) + 1,
-                                 std::memory_order_relaxed);
+/// A plain increment, of what only the caller writes.
+[[gnu::always_inline]] inline void count_one(std::atomic<std::uint64_t>& count) {
+  count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
+
+/// The owner passes a scheduling point.
+[[gnu::always_inline]] inline void pass_scheduling_point(Worker& worker) { count_one(worker.scheduling_points); }
 
 /// The owner's next random number: xorshift32 (Marsaglia, "Xorshift RNGs", 2003).
 inline std::uint32_t next_random(Worker& worker) {

@@ -132,6 +132,49 @@ static void polling_in_nested_teams(void) {
   }
 }
 
+// The first ones poll for the others, not by sleeping or spinning: each time they open a region of their own, which
+// they can run by themselves.
+static void poll_by_regions(int members, int polling, int after_barrier, double seconds) {
+  int passed = 0, inner = 0;
+#pragma omp parallel num_threads(members)
+  {
+    if (after_barrier) {
+#pragma omp barrier
+    }
+    int before;
+#pragma omp atomic capture
+    before = passed++;
+    for (int present = 0; before < polling && present < members;) {
+#pragma omp parallel num_threads(2)
+      {
+#pragma omp atomic
+        inner++;
+      }
+      if (seconds > 0) {
+        sleep_seconds(seconds);
+      }
+#pragma omp atomic read
+      present = passed;
+    }
+  }
+  CHECK_EQUAL(passed, members, "members");
+  CHECK_EQUAL(inner % 2, 0, "inner members beside those of whole regions");
+}
+
+static void polling_by_regions(void) {
+  omp_set_max_active_levels(4);
+  for (int members = 4; members <= 9; members += 5) {
+    for (int polling = 1; polling <= 2; polling++) {
+      for (int round = 0; round < repeats(2); round++) {
+        poll_by_regions(members, polling, 0, 0);
+        poll_by_regions(members, polling, 0, 0.0001);
+        poll_by_regions(members, polling, 1, 0);
+        poll_by_regions(members, polling, 1, 0.0001);
+      }
+    }
+  }
+}
+
 static void pthread_barrier_between_members(void) {
   pthread_barrier_t barrier;
   pthread_barrier_init(&barrier, NULL, 8);
@@ -677,6 +720,7 @@ int main(int count, char** arguments) {
       {"flags_between_members", flags_between_members, 0},
       {"yielding_to_the_kernel", yielding_to_the_kernel, 0},
       {"polling_in_nested_teams", polling_in_nested_teams, 0},
+      {"polling_by_regions", polling_by_regions, 0},
       {"pthread_barrier_between_members", pthread_barrier_between_members, 0},
       {"pthread_condition_between_members", pthread_condition_between_members, 0},
       {"pipe_between_members", pipe_between_members, 0},

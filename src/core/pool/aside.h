@@ -65,7 +65,9 @@ class Aside {
     return *find([&looker](const Unit& unit) { return looker.may_take(unit); }) != nullptr;
   }
 
-  bool looks_empty() const { return count_.load(std::memory_order_relaxed) == 0; }
+  bool looks_empty() const { return size() == 0; }
+  /// As it was a moment ago.
+  unsigned size() const { return count_.load(std::memory_order_relaxed); }
 
  private:
   template <class Suits>

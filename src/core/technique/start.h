@@ -196,7 +196,7 @@ Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.current = &unit;
   pass_scheduling_point(worker);
-  ++worker.counters.units_resumed;
+  count_one(worker.units_resumed);
 }
 
 /// The unit leaves its stack, for the first time or again.
