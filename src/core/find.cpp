@@ -86,7 +86,7 @@ Unit* take_oldest(Worker& worker) {
 }
 
 // A unit of the worker's deque, another one each time, so that none waits for ever. The oldest one would do where only
-// units that have become ready lie there; but those that yield are put at the old end (ready.cpp, settle).
+// units that have become ready lie there; but those that yield are put at the old end (put_behind_all_others).
 Unit* take_another(Worker& worker) {
   if (!worker.privacy.enter()) return worker.deque.steal();
   Unit* unit = worker.deque.pop_any_alone(worker.fair_turns / 2);

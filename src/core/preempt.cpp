@@ -43,6 +43,7 @@
 #include "core/spinners.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
+#include "core/watchdog_findings.h"
 #include "core/workers.h"
 #include "os/clock.h"
 #include "os/interrupt.h"

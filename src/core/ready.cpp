@@ -1,11 +1,7 @@
-// Units that are ready, and where they go: back into a pool of their own, or to a worker, and who is told of it. Here,
-// too, a unit that has just left its worker is settled: that it suspends, yields or has ended takes effect only when
-// nothing is in use on its stack any more. (But for a yield into a list that is the worker's alone, or is left to it
-// for as long: yield_unit() in technique/switch.cpp.)
+// Units that are ready, and where they go: back into a pool of their own, or to a worker, and who is told of it.
 #include "core/scheduler.h"
 
 #include "core/active.h"
-#include "core/create.h"
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
@@ -13,8 +9,7 @@
 #include "core/place_pools.h"
 #include "core/pool/chain.h"
 #include "core/pool/pool.h"
-#include "core/sync/mutex.h"
-#include "core/technique/entry.h"
+#include "core/technique/start.h"
 #include "core/workers.h"
 
 namespace weft::core {
@@ -129,103 +124,30 @@ void put_own_into_pool(Worker& worker) {
   }
 }
 
-namespace {
-
-void settle_suspended(Worker& worker, Unit& unit) {
-  keep_identity(worker, unit);
-  UnitState expected = UnitState::suspending;
-  // acq_rel: publishes the saved context; sees what the resumer did before an early `ready`.
-  if (!unit.state.compare_exchange_strong(expected, UnitState::suspended, std::memory_order_acq_rel))
-    put_ready(worker, unit);
-}
-
-// To the unit that goes on here now, if it wants that mutex and nobody has been waiting for it (sync/condition.h).
-void unlock_or_hand_on(Worker& worker) {
-  Mutex& mutex = *worker.left_locked;
-  worker.left_locked = nullptr;
-  const Unit* next = worker.current;
-  if (next != nullptr && next->stack->relocks == &mutex && mutex.held_and_not_awaited())
-    next->stack->relocks = nullptr;
-  else
-    mutex.unlock();
-}
-
-void settle_parked(Worker& worker, Unit& unit) {
-  unit.state.store(UnitState::suspended, std::memory_order_relaxed);
-  worker.parked_under->unlock();
-  if (worker.left_locked != nullptr) unlock_or_hand_on(worker);
-}
-
-[[gnu::noinline]] void settle_yielded_slowly(Worker& worker, Unit& unit) {
-  keep_identity(worker, unit);
-  unit.state.store(UnitState::ready, std::memory_order_relaxed);
-  put_back_passed_over(worker, unit);
-}
-
-// The same with fewer steps, for most.
-[[gnu::noinline]] void settle_yielded(Worker& worker, Unit& unit) {
-  if (runs_on_any_identity(unit)) [[likely]] {
-    unit.state.store(UnitState::ready, std::memory_order_relaxed);
-    if (put_into_own_list(worker, unit)) return;
-  }
-  settle_yielded_slowly(worker, unit);
-}
-
-[[gnu::noinline]] void settle_finished_slowly(Worker& worker, Unit& unit) {
-  drop_identity(worker, unit);
-  if (binds_early(unit) || unit.stack == nullptr) {
-    tell_end(worker, unit);
-    return;
-  }
-  Stack* stack = unit.stack;
-  unit.stack = nullptr;
-  tell_end(worker, unit);  // from then on the unit may be gone
-  worker.stacks.give(stack);
-}
-
-// The same, of a free-standing unit that has a stack of weft's and no identity of its own.
-[[gnu::noinline]] void settle_finished_and_give_stack(Worker& worker, Unit& unit) {
-  Stack* stack = unit.stack;
-  unit.stack = nullptr;
-  end_free_standing(worker, unit);
-  worker.stacks.give(stack);
-}
-
-}  // namespace
-
-[[gnu::noinline]] void settle_finished(Worker& worker, Unit& unit) {
-  constexpr unsigned others = UnitFlag::wants_identity | UnitFlag::own_memory;
-  const unsigned flags = unit.flags.load(std::memory_order_relaxed) & (others | UnitFlag::free_standing);
-  if (flags != UnitFlag::free_standing || unit.stack == nullptr) [[unlikely]]
-    return settle_finished_slowly(worker, unit);
-  // Before the end is told: the unit may be gone then. Nobody runs on that stack any more.
-  const bool keeps_stack = binds_at_creation(unit.technique);
-  if (!keeps_stack && (unit.technique != Technique::full_l || !give_stack_quickly(worker, unit)))
-    return settle_finished_and_give_stack(worker, unit);
-  end_free_standing(worker, unit);
-}
-
-// A function for each event, so that none saves registers for the others.
-void settle(Worker& worker, Unit& unit, Event event) {
-  switch (event) {
-    case Event::returned:
-      return;
-    case Event::suspended:
-      return settle_suspended(worker, unit);
-    case Event::parked:
-      return settle_parked(worker, unit);
-    case Event::yielded:
-      return settle_yielded(worker, unit);
-    case Event::finished:
-      return settle_finished(worker, unit);
-  }
-}
-
 void put_back_passed_over(Worker& worker, Unit& unit) {
   if (put_into_its_pool(worker, unit, Comes::gives_way)) return;
   const Share* scope = scope_of(unit);
   put_behind_all_others(worker, unit);
   notify(scope);
+}
+
+namespace {
+
+[[gnu::noinline]] void put_back_yielded_slowly(Worker& worker, Unit& unit) {
+  keep_identity(worker, unit);
+  unit.state.store(UnitState::ready, std::memory_order_relaxed);
+  put_back_passed_over(worker, unit);
+}
+
+}  // namespace
+
+// The same with fewer steps, for most.
+[[gnu::noinline]] void put_back_yielded(Worker& worker, Unit& unit) {
+  if (runs_on_any_identity(unit)) [[likely]] {
+    unit.state.store(UnitState::ready, std::memory_order_relaxed);
+    if (put_into_own_list(worker, unit)) return;
+  }
+  put_back_yielded_slowly(worker, unit);
 }
 
 void put_back_preempted(Worker& worker, Unit& unit) {
@@ -258,65 +180,85 @@ void resume(Unit& unit) {
   if (make_ready(unit) == UnitState::suspended) put_ready(worker_here(), unit);
 }
 
-void resume_all(Unit* chain) {
-  // Gathered by worker, so that each inbox is touched once.
+namespace {
+
+// Units that have become ready, gathered by worker, so that each inbox is touched once.
+class Batches {
+ public:
+  /// Of those that were last at `home`.
+  void add(Worker& home, Unit& unit) {
+    any_ = true;
+    unsigned index = 0;
+    while (index < used_ && batches_[index].home != &home) ++index;
+    if (index == most) {
+      Worker& open = open_worker(home);
+      open.inbox.put(&unit);
+      os::light_fence();
+      wake(open);
+    } else if (index == used_) {
+      batches_[used_++] = {&home, &open_worker(home), &unit, &unit};
+    } else {
+      unit.next = batches_[index].newest;
+      batches_[index].newest = &unit;
+    }
+  }
+
+  /// Where they belong, and tells those who may run them. `self`: this thread's, or nullptr.
+  void put(Worker* self) {
+    if (!any_) return;
+    for (unsigned index = 0; index < used_; ++index) put(batches_[index], self);
+    for (unsigned index = 0; index < used_; ++index) {
+      if (batches_[index].worker == self) continue;
+      os::light_fence();
+      wake(*batches_[index].worker);
+    }
+    notify();
+  }
+
+ private:
   struct Batch {
     Worker* home;
     Worker* worker;  // where those from there go
     Unit* newest;
     Unit* oldest;
   };
-  constexpr unsigned most_batches = 16;
-  Batch batches[most_batches];
-  unsigned used = 0;
-  bool any = false;
-  while (chain != nullptr) {
-    Unit* unit = chain;
-    chain = chain->next;
-    if (is_root(*unit)) {
-      resume(*unit);
-      continue;
-    }
-    // Not looked at before: one that is still on its stack may be gone afterwards, and may not know its worker yet.
-    if (make_ready(*unit) != UnitState::suspended) continue;
-    Worker* home = &worker_of(*unit);
-    if (Pool* pool = unit->pool.load(std::memory_order_acquire); pool != nullptr) {
-      put_into_pool(this_worker(), *unit, *pool, Comes::ready);
-      continue;
-    }
-    any = true;
-    unsigned index = 0;
-    while (index < used && batches[index].home != home) ++index;
-    if (index == most_batches) {
-      Worker& open = open_worker(*home);
-      open.inbox.put(unit);
-      os::light_fence();
-      wake(open);
-    } else if (index == used) {
-      batches[used++] = {home, &open_worker(*home), unit, unit};
-    } else {
-      unit->next = batches[index].newest;
-      batches[index].newest = unit;
-    }
-  }
-  Worker* self = this_worker();
-  for (unsigned index = 0; index < used; ++index) {
-    const Batch& batch = batches[index];
+  static constexpr unsigned most = 16;
+
+  static void put(const Batch& batch, Worker* self) {
     // Others that look for work here take an inbox as a whole.
     if (batch.worker != self || !self->privacy.is_private()) {
       batch.worker->inbox.put(batch.newest, batch.oldest);
-      continue;
+      return;
     }
     // So that the oldest comes first.
     for_each_in_chain(batch.newest, batch.oldest, [self](Unit* unit) { put_newest(*self, *unit); });
   }
-  if (!any) return;
-  for (unsigned index = 0; index < used; ++index) {
-    if (batches[index].worker == self) continue;
-    os::light_fence();
-    wake(*batches[index].worker);
+
+  Batch batches_[most];
+  unsigned used_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace
+
+void resume_all(Unit* chain) {
+  Batches batches;
+  while (chain != nullptr) {
+    Unit& unit = *chain;
+    chain = chain->next;
+    if (is_root(unit)) {
+      resume(unit);
+      continue;
+    }
+    // Not looked at before: one that is still on its stack may be gone afterwards, and may not know its worker yet.
+    if (make_ready(unit) != UnitState::suspended) continue;
+    Worker& home = worker_of(unit);
+    if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr)
+      put_into_pool(this_worker(), unit, *pool, Comes::ready);
+    else
+      batches.add(home, unit);
   }
-  notify();
+  batches.put(this_worker());
 }
 
 void resume_chain(Worker& home, Unit* newest, Unit* oldest) {

@@ -145,6 +145,8 @@ void put_behind_all_others(Worker& worker, Unit& unit);
 
 /// A ready unit in hand that has yielded, or is not run after all: behind all others, in its pool or on the worker.
 void put_back_passed_over(Worker& worker, Unit& unit);
+/// The same of the one that has just yielded and left its stack.
+void put_back_yielded(Worker& worker, Unit& unit);
 
 /// From the handler (core/klt_switch.h): takes the unit that comes next on the worker, if it holds a KLT and the
 /// scheduler has nothing to see to before. No lock, no memory. nullptr: the scheduler decides.

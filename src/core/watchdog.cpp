@@ -21,6 +21,7 @@
 #include "core/segment.h"
 #include "core/slices.h"
 #include "core/technique/start.h"
+#include "core/watchdog_findings.h"
 #include "core/workers.h"
 #include "os/barrier.h"
 #include "os/clock.h"
@@ -86,14 +87,6 @@ Seen seen[most_watched];
 std::atomic<bool> enabled = false;
 std::atomic<bool> forbidden = false;
 std::atomic<unsigned> blocked_seen{0};
-std::atomic<std::uint64_t> stood_in{0};
-std::atomic<std::uint64_t> moved{0};
-
-// Where it has interrupted the program last, in turn.
-constexpr unsigned most_remembered = 64;
-std::atomic<std::uint64_t> left{0};
-std::atomic<std::uint64_t> seen_to_spin{0};
-std::atomic<std::uintptr_t> left_at[most_remembered];
 
 // What does not go as it should, each once.
 void tell_of_proc() {
@@ -170,7 +163,7 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
     of_spare.since = of_spare.asleep_since = now;
     of_spare.changes_over = true;
   }
-  stood_in.fetch_add(1, std::memory_order_relaxed);
+  note_stood_in();
   return true;
 }
 
@@ -264,59 +257,84 @@ bool is_left_alone(const Worker& worker, Seen& before) {
   return same && (has_local_work(worker) || !worker.aside.looks_empty() || keeps_opener_from_going_on(worker));
 }
 
+// A worker that is stuck, and what a look has found about it.
+struct Stuck {
+  Worker& worker;
+  Seen& before;
+  int klt;
+  bool interrupts;                   // it may be interrupted
+  bool elsewhere_too;                // some of what waits could run on another worker
+  bool has_roots_klt;                // a root waits for that KLT, or an opener: no other can stand in for it
+  std::uint64_t used;                // CPU time, since something was last done about it
+  std::uint64_t others_blocked = 0;  // of the signals below the real-time ones
+  std::uint64_t now;
+};
+
+bool open_hand_and_stand_in(const Stuck& stuck) {
+  const bool opened = open_its_hand(stuck.worker, stuck.before, stuck.now);
+  return (stuck.elsewhere_too || opened) && stand_in_for(stuck.before, stuck.now);
+}
+
+// What runs is not to be interrupted. Where ticks cannot be sent that should make it give way, another runs beside it.
+bool run_beside(const Stuck& stuck) {
+  return stuck.elsewhere_too && os::Ticker::refusal() == EAGAIN && runs_preemptive(stuck.worker) &&
+         stand_in_for(stuck.before, stuck.now);
+}
+
+// Its KLT sleeps in the kernel.
+bool help_who_sleeps(const Stuck& stuck) {
+  stuck.worker.tries.store(0, std::memory_order_relaxed);
+  if (stuck.worker.parked.load(std::memory_order_relaxed) != 0) return false;
+  const bool stands_in = open_hand_and_stand_in(stuck);
+  if (!stuck.interrupts || !stuck.has_roots_klt) return stands_in;
+  const bool restartably = os::sleeps_restartably(stuck.klt);
+  if (!restartably && stuck.now - stuck.before.asleep_since < most_for_a_root_ns) return stands_in;
+  return interrupt(stuck.worker, stuck.before, stuck.klt, stuck.others_blocked, true, stuck.now) || stands_in;
+}
+
+bool help_who_computes(const Stuck& stuck) {
+  if (!stuck.interrupts) return run_beside(stuck);
+  const bool no_signal = os::interrupt_signal() == 0;
+  if (no_signal) tell_of_handlers();
+  const bool in_vain = no_signal || stuck.worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
+  // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
+  // others may go.
+  const bool others_needed =
+      stuck.worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_runs();
+  if (in_vain || others_needed) open_hand_and_stand_in(stuck);
+  // One that has only just woken up may sleep again before the signal arrives, which would cut the
+  // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
+  const bool had_cpu = stuck.used >= least_computed_ns;
+  if (!had_cpu && !stuck.has_roots_klt) return true;
+  return interrupt(stuck.worker, stuck.before, stuck.klt, stuck.others_blocked, had_cpu, stuck.now);
+}
+
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
 // something was done about it.
 bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
-  const int klt = worker.klt.load(std::memory_order_relaxed);
-  const bool interrupts = watchdog_interrupts.load(std::memory_order_relaxed);
-  const std::uint64_t ran_ns = now - before.since;
-  const std::uint64_t used = cpu_time_used(before, klt);
-  const bool computes = used >= ran_ns / 2;
+  Stuck stuck{.worker = worker,
+              .before = before,
+              .klt = worker.klt.load(std::memory_order_relaxed),
+              .interrupts = watchdog_interrupts.load(std::memory_order_relaxed),
+              .elsewhere_too = elsewhere_too,
+              .has_roots_klt = keeps_root_from_going_on(worker),
+              .used = 0,
+              .now = now};
+  stuck.used = cpu_time_used(before, stuck.klt);
+  const bool computes = stuck.used >= (now - before.since) / 2;
   before.blocked = false;
-  // Where ticks cannot be sent that should make it give way, another runs beside it.
-  const auto run_beside = [&] {
-    return elsewhere_too && os::Ticker::refusal() == EAGAIN && runs_preemptive(worker) && stand_in_for(before, now);
-  };
-  // What runs is not to be interrupted; and to see that it does costs less so than to read it in /proc.
-  if (!interrupts && computes) return run_beside();
-  std::uint64_t others_blocked = 0;
-  os::KltActivity activity = os::klt_activity(klt, &others_blocked);
+  // To see that it does costs less so than to read it in /proc.
+  if (!stuck.interrupts && computes) return run_beside(stuck);
+  os::KltActivity activity = os::klt_activity(stuck.klt, &stuck.others_blocked);
   if (activity == os::KltActivity::gone) return false;
   if (activity == os::KltActivity::not_known) {
     tell_of_proc();
     activity = computes ? os::KltActivity::runs : os::KltActivity::sleeps;
   }
-  // No other KLT can stand in for a root that could go on, nor for an opener, but for what runs there instead.
-  const bool has_roots_klt = keeps_root_from_going_on(worker);
   const bool asleep = activity == os::KltActivity::sleeps;
-  const bool polls = !has_roots_klt && !computes && sleeps_in_between(before, klt);
+  const bool polls = !stuck.has_roots_klt && !computes && sleeps_in_between(before, stuck.klt);
   if (!asleep) before.asleep_since = now;
-  if (asleep || polls) {
-    worker.tries.store(0, std::memory_order_relaxed);
-    if (worker.parked.load(std::memory_order_relaxed) != 0) return false;
-    const bool opened = open_its_hand(worker, before, now);
-    const bool stands_in = (elsewhere_too || opened) && stand_in_for(before, now);
-    if (!interrupts || !has_roots_klt) return stands_in;
-    const bool restartably = os::sleeps_restartably(klt);
-    if (!restartably && now - before.asleep_since < most_for_a_root_ns) return stands_in;
-    return interrupt(worker, before, klt, others_blocked, true, now) || stands_in;
-  }
-  if (!interrupts) return run_beside();
-  const bool no_signal = os::interrupt_signal() == 0;
-  if (no_signal) tell_of_handlers();
-  const bool in_vain = no_signal || worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
-  // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
-  // others may go.
-  const bool others_needed = worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_runs();
-  if (in_vain || others_needed) {
-    const bool opened = open_its_hand(worker, before, now);
-    if (elsewhere_too || opened) stand_in_for(before, now);
-  }
-  // One that has only just woken up may sleep again before the signal arrives, which would cut the
-  // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
-  const bool had_cpu = used >= least_computed_ns;
-  if (!had_cpu && !has_roots_klt) return true;
-  return interrupt(worker, before, klt, others_blocked, had_cpu, now);
+  return asleep || polls ? help_who_sleeps(stuck) : help_who_computes(stuck);
 }
 
 // A root, or what one has opened: it may be in its own code itself, or sleep in the kernel.
@@ -522,36 +540,6 @@ void give_way_to_watchdog() {
     return;
   }
   leave_unit_to_scheduler(worker, unit, Event::yielded);
-}
-
-void note_left_at(std::uintptr_t instruction, bool spins) {
-  if (spins) seen_to_spin.fetch_add(1, std::memory_order_relaxed);
-  const std::uint64_t index = left.fetch_add(1, std::memory_order_relaxed);
-  left_at[index % most_remembered].store(instruction, std::memory_order_relaxed);
-}
-
-void note_moved() { moved.fetch_add(1, std::memory_order_relaxed); }
-
-WatchdogFindings watchdog_findings() {
-  WatchdogFindings findings;
-  findings.stood_in = stood_in.load(std::memory_order_relaxed);
-  findings.moved = moved.load(std::memory_order_relaxed);
-  findings.spinning = seen_to_spin.load(std::memory_order_relaxed);
-  findings.interrupted = left.load(std::memory_order_relaxed);
-  findings.of = findings.interrupted < most_remembered ? static_cast<unsigned>(findings.interrupted) : most_remembered;
-  std::uintptr_t begins[most_remembered];
-  os::CodeName names[most_remembered];
-  for (unsigned index = 0; index < findings.of; ++index) {
-    names[index] = os::name_of_code(left_at[index].load(std::memory_order_relaxed));
-    begins[index] = names[index].begin;
-    unsigned same = 0;
-    for (unsigned before = 0; before <= index; ++before) same += begins[before] == begins[index] ? 1 : 0;
-    if (same <= findings.times) continue;
-    findings.times = same;
-    findings.function = names[index].function;
-    findings.library = names[index].library;
-  }
-  return findings;
 }
 
 bool watchdog_sees_blocked(const Worker& worker) { return worker.index < most_watched && seen[worker.index].blocked; }

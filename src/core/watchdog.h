@@ -42,12 +42,6 @@ inline void become_active(Worker& worker) {
   if (watchdog_rests.load(std::memory_order_relaxed)) watch_again();
 }
 
-/// From the handler of its signal: this instruction was interrupted, in code of the program's, by which it seems to
-/// spin, or not.
-void note_left_at(std::uintptr_t instruction, bool spins);
-/// From that handler: what was interrupted slept in the kernel on the KLT of a root that could go on.
-void note_moved();
-
 /// Whether who has opened one of the worker's shares, and runs a part of it on top of its own stack, would have
 /// something else to do by now.
 inline bool keeps_opener_from_going_on(const Worker& worker) {
@@ -64,20 +58,6 @@ inline bool keeps_root_from_going_on(const Worker& worker) {
                     worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready;
   return lent || keeps_opener_from_going_on(worker);
 }
-
-/// What it has found: how often it has interrupted code of the program's, and the function in which that was most often
-/// of late (`times` of the last `of`).
-struct WatchdogFindings {
-  std::uint64_t interrupted = 0;
-  std::uint64_t spinning = 0;  // how many of these seemed to spin
-  std::uint64_t stood_in = 0;  // how often another KLT was put to work for one that slept in the kernel
-  std::uint64_t moved = 0;     // how often what slept in the kernel was taken off the KLT of a root
-  const char* function = "";   // "" if it has no name that the dynamic linker knows
-  const char* library = "";
-  unsigned times = 0;
-  unsigned of = 0;
-};
-WatchdogFindings watchdog_findings();
 
 /// From a signal handler: something is wanted that can be made only outside of it.
 void hurry_watchdog();

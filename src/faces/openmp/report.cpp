@@ -7,7 +7,7 @@
 #include "base/panic.h"
 #include "core/klt_switch.h"
 #include "core/preempt.h"
-#include "core/watchdog.h"
+#include "core/watchdog_findings.h"
 #include "core/workers.h"
 
 namespace weft::openmp {

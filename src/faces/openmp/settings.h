@@ -16,6 +16,9 @@ inline constexpr std::uint64_t usual_plenty_of_tasks = 16;
 /// How long those spin who shall not sleep. The nanosecond tells it from a time that somebody asked for.
 inline constexpr std::uint64_t endless_spin_ns = 10ULL * 1000 * 1000 * 1000 + 1;
 
+/// GOMP_SPINCOUNT counts turns of a loop; one is taken for so long here.
+inline constexpr std::uint64_t spin_turn_ns = 10;
+
 struct Settings {
   Icv icv;                                  // of the initial task
   int nthreads_list[most_levels_in_list];   // OMP_NUM_THREADS, one per level
