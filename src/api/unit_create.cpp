@@ -15,7 +15,6 @@ using api::handle_of;
 namespace {
 
 constexpr std::size_t smallest_own_stack = 4096;
-constexpr std::size_t largest_stack = std::size_t{1} << 40U;
 
 static_assert(static_cast<int>(core::Technique::c_roc_e) == WEFT_C_ROC_E);
 static_assert(static_cast<int>(core::Technique::sc) == WEFT_SC);
@@ -115,7 +114,7 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
   if (attr != nullptr) {
     if (!is_simple(*attr))
       if (const int error = read_rare_attributes(worker, *attr, wish); error != WEFT_OK) return error;
-    if (attr->stack_size > largest_stack) return WEFT_ERR_ARGUMENT;
+    if (attr->stack_size > core::largest_stack) return WEFT_ERR_ARGUMENT;
     wish.technique = static_cast<core::Technique>(attr->technique);
     wish.stack_class = core::stack_class_of(attr->stack_size);
   }
@@ -189,7 +188,7 @@ static_assert(sizeof(weft_unit_attr) == core::Usual::size);
 
 // Whether create_simply() can do it.
 inline bool is_simple_here(const core::Worker& worker, const weft_unit_attr& attr) {
-  if (!asks_for_little(attr) || attr.stack_size > largest_stack) return false;
+  if (!asks_for_little(attr) || attr.stack_size > core::largest_stack) return false;
   if ((simple_techniques >> attr.technique & 1U) != 0) return true;
   return needs_stateless_scheduler(attr.technique) && !would_be_stateful(worker, nullptr) &&
          (attr.technique != WEFT_SC || attr.stack_size == 0);

@@ -263,7 +263,7 @@ void* begin(void* argument) {
   auto self = static_cast<Klt*>(argument);
   os::unregister_rseq();
   os::provide_signal_stack();
-  self->id = os::klt_id();
+  self->id = os::this_klt();
   self->thread_pointer = arch::thread_pointer();
   offer_identity_of_this_klt();  // nothing thread-local from here on
   const os::SignalMask carrying = os::signals_blocked_on_klts();

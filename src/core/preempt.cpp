@@ -47,6 +47,7 @@
 #include "core/workers.h"
 #include "os/clock.h"
 #include "os/interrupt.h"
+#include "os/klt.h"
 
 namespace weft::core {
 

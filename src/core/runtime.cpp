@@ -138,7 +138,7 @@ void end_root(void* argument) {
   arch::set_thread_word(nullptr);
   const bool is_last = runtime.roots.fetch_sub(1, std::memory_order_relaxed) == 1;
   // One that has never been a root tells nobody when it ends.
-  if (os::klt_id() == getpid() || (is_last && os::klt_activity(getpid()) == os::KltActivity::gone))
+  if (os::this_klt() == getpid() || (is_last && os::klt_activity(getpid()) == os::KltActivity::gone))
     runtime.main_has_ended.store(true, std::memory_order_relaxed);
   os::light_fence();  // partner: the watchdog, before it rests
   if (runtime.main_has_ended.load(std::memory_order_relaxed)) watch();
@@ -164,7 +164,7 @@ bool become_root(Worker& worker) {
   worker.was_unit = false;
   worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
-  worker.klt.store(os::klt_id(), std::memory_order_relaxed);
+  worker.klt.store(os::this_klt(), std::memory_order_relaxed);
   worker.interrupt_sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
   if (os::interrupt_signal() != 0) os::block_interrupt(false);  // the program may have blocked all there are
@@ -244,7 +244,7 @@ void* carry_worker(void* argument) {
   native->thread_pointer = arch::thread_pointer();
   worker->installed = native;
   worker->mask_changed = false;
-  worker->klt.store(os::klt_id(), std::memory_order_relaxed);
+  worker->klt.store(os::this_klt(), std::memory_order_relaxed);
   become_active(*worker);
   arch::set_thread_word(worker);
   worker->signal_stack = os::provide_signal_stack();

@@ -15,8 +15,6 @@
 namespace weft::core {
 namespace {
 
-constexpr std::size_t largest_stack = std::size_t{1} << 40U;
-
 // How far below the end of its mapping a stack begins.
 std::size_t next_colour() {
   constexpr unsigned colours = 24;

@@ -19,6 +19,9 @@
 
 namespace weft::core {
 
+/// Bytes.
+inline constexpr std::size_t largest_stack = std::size_t{1} << 40U;
+
 class Mutex;
 
 struct Stack {

@@ -13,14 +13,6 @@ struct Wanted {
   ExportedFunction function;
 };
 
-bool holds(const dl_phdr_info& object, std::uintptr_t address) {
-  for (int index = 0; index < object.dlpi_phnum; ++index) {
-    const auto& segment = object.dlpi_phdr[index];
-    if (segment.p_type == PT_LOAD && address - (object.dlpi_addr + segment.p_vaddr) < segment.p_memsz) return true;
-  }
-  return false;
-}
-
 const ElfW(Dyn) * dynamic_section(const dl_phdr_info& object) {
   for (int index = 0; index < object.dlpi_phnum; ++index)
     if (object.dlpi_phdr[index].p_type == PT_DYNAMIC)

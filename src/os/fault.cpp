@@ -32,6 +32,8 @@
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
 #include "os/interrupt.h"
+#include "os/klt.h"
+#include "os/pages.h"
 #include "os/stack_memory.h"
 
 namespace weft::os {
@@ -69,8 +71,7 @@ void take_default_action(int signal, const siginfo_t& info) {
 
 // The frame and whatever lies between would reach into the guard of one of weft's stacks: then that is told.
 bool overflows(const char* place, std::uintptr_t stack) {
-  constexpr std::size_t step = 4096;
-  for (auto at = reinterpret_cast<std::uintptr_t>(place); at < stack; at += step)
+  for (auto at = reinterpret_cast<std::uintptr_t>(place); at < stack; at += page)
     if (reporter(reinterpret_cast<void*>(at))) return true;
   return false;
 }
@@ -161,7 +162,6 @@ struct alignas(64) SignalStack {
 };
 
 std::size_t bytes_of_signal_stack() {
-  constexpr std::size_t page = 4096;
   constexpr std::size_t comfortable = 64UL * 1024;  // for the program's handlers, too
   const long least = sysconf(_SC_SIGSTKSZ);         // four times what the kernel's frame takes on this CPU
   const std::size_t wanted = least > static_cast<long>(comfortable) ? static_cast<std::size_t>(least) : comfortable;

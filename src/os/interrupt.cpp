@@ -22,7 +22,9 @@
 #include "os/futex.h"
 #include "os/klt.h"
 #include "os/libraries.h"
+#include "os/pages.h"
 #include "os/restarted_calls.h"
+#include "os/signal_set.h"
 #include "os/symbol_table.h"
 #include "os/user_ids.h"
 
@@ -37,7 +39,6 @@ unsigned long long changes_seen = 0;  // of the list of objects, when the table 
 void (*interrupted_code)(const Interruption&) = nullptr;
 std::atomic<bool (*)(std::uintptr_t)> has_room_on{nullptr};  // with it the handler begins on the alternate stack
 std::atomic<int> signal_number{0};                           // 0: none, or the program has taken it
-constexpr long kernel_set_bytes = 8;                         // the kernel's signal set is shorter than libc's
 constexpr int tick_mark = 0x77656674;                        // of a signal that a handler has passed on
 constexpr int wake_mark = 0x77656675;                        // of one that wakes a KLT and says nothing else
 
@@ -50,15 +51,6 @@ ExportedFunction clock_function;
 ExportedFunction objects_function;
 ExportedFunction allocator;   // libc's, or another library's in its place
 CodeRange code_of_allocator;  // that library's; empty where it is libc's or the program's own
-
-bool holds(const dl_phdr_info* object, std::uintptr_t address) {
-  for (int index = 0; index < object->dlpi_phnum; ++index) {
-    const auto& segment = object->dlpi_phdr[index];
-    const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
-    if (segment.p_type == PT_LOAD && address >= low && address < low + segment.p_memsz) return true;
-  }
-  return false;
-}
 
 template <class Take>
 void for_each_code(const dl_phdr_info* object, Take take) {
@@ -74,8 +66,8 @@ void for_each_code(const dl_phdr_info* object, Take take) {
 bool is_library(const dl_phdr_info* object) { return object->dlpi_name[0] != '\0'; }
 
 int note_code_of_allocator(dl_phdr_info* object, std::size_t, void*) {
-  if (!holds(object, allocator.begin)) return 0;
-  if (!is_library(object) || holds(object, yield_function.begin)) return 1;
+  if (!holds(*object, allocator.begin)) return 0;
+  if (!is_library(object) || holds(*object, yield_function.begin)) return 1;
   for_each_code(object, [](std::uintptr_t low, std::uintptr_t high) { code_of_allocator = {low, high, false}; });
   return 1;
 }
@@ -164,10 +156,10 @@ int collect(dl_phdr_info* object, std::size_t size, void* argument) {
   collected.changes = count_changes(*object, size);
   collected.unchanged = collected.changes != 0 && collected.changes == changes_seen;
   if (collected.unchanged) return 1;
-  const bool of_weft = holds(object, reinterpret_cast<std::uintptr_t>(&collect)) ||
+  const bool of_weft = holds(*object, reinterpret_cast<std::uintptr_t>(&collect)) ||
                        begins_with(file_name(object->dlpi_name), "linux-vdso");  // the clock, see above
   const bool wanted =
-      of_weft || (is_library(object) && holds(object, allocator.begin)) || is_of_runtime(object->dlpi_name);
+      of_weft || (is_library(object) && holds(*object, allocator.begin)) || is_of_runtime(object->dlpi_name);
   if (!wanted) return 0;
   for_each_code(object, [&collected, of_weft](std::uintptr_t low, std::uintptr_t high) {
     if (collected.count < CodeTable::most_ranges) collected.ranges[collected.count++] = {low, high, of_weft};
@@ -226,7 +218,6 @@ constexpr std::uintptr_t looks_at_yields = 32UL * 1024;  // they come often: 2 u
 // KLTs, none runs (but for one with SA_NODEFER and an empty mask). A context that a handler has left behind on the
 // stack, and that nothing has overwritten yet, may be taken for one: then the code is not left this time.
 bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t looks_at) {
-  constexpr std::uintptr_t page = 4096;
   if (blocked == 0 || blocked == signals_blocked_on_klts()) return false;
   constexpr std::uintptr_t step = arch::saved_context_alignment;
   std::uintptr_t readable = begin;  // up to there
@@ -248,7 +239,7 @@ bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t lo
 // return address into it lies near on the stack; one that has been left behind there does no harm: the code is not left
 // this time. A callback that has put more than this below it is taken for any other code.
 bool runs_under_lock_of_linker(std::uintptr_t stack) {
-  constexpr std::uintptr_t looks_at = 4096, page = 4096;
+  constexpr std::uintptr_t looks_at = 4096;
   std::uintptr_t readable = (stack / page + 1) * page;  // up to there
   for (std::uintptr_t at = (stack + 7) / 8 * 8; at - stack < looks_at; at += 8) {
     if (at >= readable) {
@@ -450,8 +441,6 @@ void suspend_for_interrupt() {
   const SignalMask others = ~(mine() | signals_of_libc);
   arch::system_call(SYS_rt_sigsuspend, reinterpret_cast<long>(&others), kernel_set_bytes);
 }
-
-int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }
 
 bool interrupt(pid_t klt) {
   errno = 0;

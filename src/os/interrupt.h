@@ -98,9 +98,6 @@ void set_signals(SignalMask mask);
 void suspend_for_interrupt();
 void wake_from_suspension(pid_t klt);
 
-/// The kernel's number of the calling KLT.
-int this_klt();
-
 /// Whether the instruction belongs to one of libc's functions in which a program that waits is most of the time
 /// (sched_yield, clock_nanosleep, pthread_spin_lock); no lock of libc's is held in there.
 bool is_in_waiting_call(std::uintptr_t instruction);

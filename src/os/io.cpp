@@ -10,13 +10,13 @@
 
 #include "arch/system_call.h"
 #include "os/clock.h"
+#include "os/signal_set.h"
 
 namespace weft::os {
 namespace {
 
 constexpr long current_position = -1;
 constexpr long no_wait = 0x8;  // RWF_NOWAIT
-constexpr long kernel_set_bytes = 8;
 
 template <class T>
 long address_of(T* object) {

@@ -70,7 +70,7 @@ unsigned count_threads_without_main() {
 // other threads by them. False also where there is none, or no file can be opened.
 bool proc_is_of_this_namespace() {
   char text[64];
-  return read_file("/proc/thread-self/stat", text) > 0 && strtol(text, nullptr, 10) == klt_id();
+  return read_file("/proc/thread-self/stat", text) > 0 && strtol(text, nullptr, 10) == this_klt();
 }
 
 std::atomic<bool> proc_is_trusted{false};  // as found last; what goes wrong is looked at again
@@ -229,13 +229,13 @@ void look_up_signals_of_main() {
 }  // namespace
 
 void begin_call_that_blocks(SignalMask blocked_before) {
-  if (klt_id() != getpid()) return;
+  if (this_klt() != getpid()) return;
   before_call.store(blocked_before, std::memory_order_relaxed);
   calls_that_block.fetch_add(1, std::memory_order_seq_cst);
 }
 
 void end_call_that_blocks() {
-  if (klt_id() == getpid()) calls_that_block.fetch_add(1, std::memory_order_seq_cst);
+  if (this_klt() == getpid()) calls_that_block.fetch_add(1, std::memory_order_seq_cst);
 }
 
 void look_up_signals() {
@@ -319,7 +319,7 @@ unsigned long klt_sleeps(pid_t klt) {
   return found != nullptr ? strtoul(found + sizeof label - 1, nullptr, 10) : 0;
 }
 
-int klt_id() { return static_cast<int>(syscall(SYS_gettid)); }
+int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }
 
 void unregister_rseq() {
   const auto offset = libc_names.rseq_offset;

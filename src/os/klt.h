@@ -69,8 +69,8 @@ bool sleeps_restartably(pid_t klt);
 /// How often the KLT has gone to sleep so far; 0: not known.
 unsigned long klt_sleeps(pid_t klt);
 
-/// The kernel's number of the calling KLT.
-int klt_id();
+/// The kernel's number of the calling KLT. Also from handlers, without thread-local storage.
+int this_klt();
 
 /// Withdraws the calling KLT's restartable-sequences registration: its area would lie in
 /// thread-local storage that other KLTs come to use.

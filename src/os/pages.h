@@ -5,6 +5,9 @@
 
 namespace weft::os {
 
+/// Bytes; what is protected and mapped at least.
+inline constexpr std::size_t page = 4096;
+
 struct PageWishes {
   bool pinned = false;       // never paged out; without that, there is no memory
   bool interleaved = false;  // over the memory nodes, as far as the kernel does it

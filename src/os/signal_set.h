@@ -8,6 +8,9 @@
 
 namespace weft::os {
 
+/// Bytes of the kernel's set of signals, which is shorter than libc's: for system calls.
+inline constexpr long kernel_set_bytes = 8;
+
 /// As the kernel keeps it. SIGKILL and SIGSTOP cannot be blocked, and glibc does not let anybody block its own two.
 inline SignalMask mask_of_set(const sigset_t& set) {
   SignalMask mask = 0;

@@ -10,6 +10,7 @@
 
 #include "base/panic.h"
 #include "os/libraries.h"
+#include "os/pages.h"
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
@@ -25,8 +26,6 @@ namespace {
 // is a mapping of its own, and so is the stack above it: with the usual limit some 32,700 have one. Those that follow
 // merge with their neighbours, and cost no mapping.
 constexpr int madv_guard_install = 102;
-
-constexpr std::size_t page = 4096;
 
 // Compilers do not probe the stack by default; a large automatic array may jump over one page.
 std::size_t guard_for(std::size_t size) { return size >= (256U << 10U) ? 16 * page : page; }

@@ -319,8 +319,8 @@ TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
 // Bug: what could not be read counted as a KLT that has ended, so that nobody was interrupted any more.
 TEST(Klt, IsNotGoneWhereNoFileCanBeOpened) {
   std::atomic<int> ended{0};
-  std::thread([&ended] { ended = os::klt_id(); }).join();
-  const int self = os::klt_id();
+  std::thread([&ended] { ended = os::this_klt(); }).join();
+  const int self = os::this_klt();
   const auto look = [&] { return std::pair{os::klt_activity(self), os::klt_activity(ended)}; };
   using enum os::KltActivity;
   EXPECT_TRUE(eventually([&] { return os::klt_activity(ended) == gone; }));
@@ -382,12 +382,12 @@ class TickerTest : public ::testing::Test {
 constexpr long long_enough = 900'000'000;
 
 TEST_F(TickerTest, IsStartedAnewAfterATickThatWasLost) {
-  ASSERT_TRUE(ticker_.start(os::klt_id(), os::now_ns() + 1, 0));
+  ASSERT_TRUE(ticker_.start(os::this_klt(), os::now_ns() + 1, 0));
   EXPECT_TRUE(ticker_.runs());
   EXPECT_TRUE(ticks_within(long_enough));
   EXPECT_TRUE(ticker_.runs());
   EXPECT_TRUE(eventually([this] { return !ticker_.is_under_way(); }));
-  EXPECT_TRUE(ticker_.start(os::klt_id(), os::now_ns() + 1, 0));
+  EXPECT_TRUE(ticker_.start(os::this_klt(), os::now_ns() + 1, 0));
   EXPECT_TRUE(ticks_within(long_enough));
   ticker_.has_ticked();
   EXPECT_FALSE(ticker_.runs());
@@ -397,8 +397,8 @@ TEST_F(TickerTest, IsStartedAnewAfterATickThatWasLost) {
 TEST_F(TickerTest, TicksAgainAndAgain) {
   constexpr std::uint64_t interval = 2'000'000;
   const std::uint64_t first = os::now_ns() + interval;
-  ASSERT_TRUE(ticker_.start(os::klt_id(), first, interval));
-  EXPECT_FALSE(ticker_.start(os::klt_id(), first, interval));
+  ASSERT_TRUE(ticker_.start(os::this_klt(), first, interval));
+  EXPECT_FALSE(ticker_.start(os::this_klt(), first, interval));
   for (unsigned tick = 0; tick < 20; ++tick) {
     ASSERT_TRUE(ticks_within(long_enough));
     EXPECT_GE(os::now_ns(), first + tick * interval);
@@ -410,7 +410,7 @@ TEST_F(TickerTest, TicksAgainAndAgain) {
   }
   EXPECT_FALSE(ticks_within(10'000'000));
   // Once, where it has ticked again and again before.
-  ASSERT_TRUE(ticker_.start(os::klt_id(), os::now_ns() + 1, 0));
+  ASSERT_TRUE(ticker_.start(os::this_klt(), os::now_ns() + 1, 0));
   EXPECT_TRUE(ticks_within(long_enough));
   EXPECT_FALSE(ticks_within(10'000'000));
 }
