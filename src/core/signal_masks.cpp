@@ -33,7 +33,11 @@ os::SignalMask put_in_force(Worker& worker, const os::Identity& identity, os::Si
   else
     mask |= usual;
   worker.mask_changed = identity.has_mask;
+  const bool is_lent = is_on_roots_klt(worker) && &identity != worker.home && identity.has_mask;
+  const os::SignalMask of_root = is_lent && worker.home->has_mask ? worker.home->blocked : usual;
+  if (is_lent) os::note_mask_on_main(true, of_root);
   os::set_signals(mask);
+  if (!is_lent && is_on_roots_klt(worker)) os::note_mask_on_main(false, of_root);
   return mask;
 }
 
@@ -80,6 +84,7 @@ void root_sets_signals(Worker& worker) {
   if (!signal_masks_in_use || worker.installed == nullptr || worker.installed != worker.home) return;
   worker.installed->has_mask = false;
   worker.mask_changed = false;
+  os::note_mask_on_main(false, 0);
 }
 
 os::SignalMask signals_of_child(const Worker* worker) {

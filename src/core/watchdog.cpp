@@ -60,7 +60,7 @@ struct Seen {
   // about it.
   std::uint64_t since = 0;
   std::uint64_t resumed = 0;      // units
-  bool comes_round = false;       // it has resumed one since the last look, or taken a number out of its outermost hand
+  bool comes_round = false;       // it has resumed one since the last look
   std::size_t waiting_units = 0;  // in its own pools
   std::uint64_t share = 0;        // that it offers, and what is left of it
   std::uint64_t passed_over = 0;  // when it last was made to run something else though it passed scheduling points
@@ -243,18 +243,19 @@ bool see_to_its_hand(Worker& worker, Seen& before, std::uint64_t now) {
   return now - before.taken_since >= longest_in_hand_ns && open_its_hand(worker, before, now);
 }
 
-// Whether something waits at the worker that has not been touched since the last look, by nobody.
+// Whether something waits at the worker that has not been touched since the last look, by nobody. (What it has in hand
+// is another matter, see above. Nor do numbers that it takes out of a hand show that it has come to what waits: that
+// may be the hand of a region that a member of its polls by.)
 bool is_left_alone(const Worker& worker, Seen& before) {
   const std::uint64_t resumed = worker.units_resumed.load(std::memory_order_relaxed);
-  const std::uint32_t taken = worker.hands.taken.load(std::memory_order_relaxed);
-  before.comes_round = std::exchange(before.resumed, resumed) != resumed || taken != before.taken;
+  before.comes_round = std::exchange(before.resumed, resumed) != resumed;
   const std::size_t size = worker.deque.size() + worker.aside.size();
   const bool same = std::exchange(before.waiting_units, size) == size && !before.comes_round;
   const Share* share = offered_share(worker);
   const std::uint64_t state =
       share == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(share) ^ share->opening() ^ share->left();
   if (std::exchange(before.share, state) == state && share != nullptr) return true;
-  return same && (has_local_work(worker) || !worker.aside.looks_empty() || keeps_opener_from_going_on(worker));
+  return same && (size != 0 || has_work_beside_hand(worker) || keeps_opener_from_going_on(worker));
 }
 
 // A worker that is stuck, and what a look has found about it.

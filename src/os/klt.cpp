@@ -128,6 +128,8 @@ std::atomic<SignalMask> blocked_at_work{0};  // 0: nothing has been started yet
 std::atomic<SignalMask> of_program{0};
 std::atomic<SignalMask> before_call{0};
 std::atomic<unsigned> calls_that_block{0};  // begun and ended; odd: the main thread is in one
+std::atomic<SignalMask> behind_foreign{0};
+std::atomic<unsigned> foreign_masks{0};  // put in force on the main thread and taken back; odd: there is one
 
 sigset_t blocked_signals(Signals signals) {
   if (signals == Signals::of_program) return set_of_mask(of_program.load(std::memory_order_relaxed));
@@ -205,13 +207,16 @@ void look_up_signals_of_main() {
   SignalMask always = all;
   SignalState of_main;
   for (int tries = 0, looks = 0; tries < most_tries; ++tries) {
+    const unsigned foreign = foreign_masks.load(std::memory_order_seq_cst);
     const unsigned calls = calls_that_block.load(std::memory_order_seq_cst);
-    if (calls % 2 != 0) {
-      always = before_call.load(std::memory_order_relaxed);
+    if (foreign % 2 != 0 || calls % 2 != 0) {
+      always = (foreign % 2 != 0 ? behind_foreign : before_call).load(std::memory_order_relaxed);
       break;
     }
     if (!read_signals(getpid(), of_main)) break;
-    if (calls_that_block.load(std::memory_order_seq_cst) != calls) continue;
+    if (calls_that_block.load(std::memory_order_seq_cst) != calls ||
+        foreign_masks.load(std::memory_order_seq_cst) != foreign)
+      continue;
     always &= of_main.blocked;
     const SignalMask unexpected = always & ~known;
     if (unexpected == 0) break;
@@ -238,6 +243,18 @@ void end_call_that_blocks() {
   if (this_klt() == getpid()) calls_that_block.fetch_add(1, std::memory_order_seq_cst);
 }
 
+void note_mask_on_main(bool foreign, SignalMask of_main) {
+  if (this_klt() != getpid()) return;
+  if (foreign) behind_foreign.store(of_main, std::memory_order_relaxed);
+  if ((foreign_masks.load(std::memory_order_relaxed) % 2 != 0) != foreign)
+    foreign_masks.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void note_change_by_main() {
+  if (this_klt() != getpid() || in_handler_of_program()) return;
+  of_program.store(signals_blocked() & ~mask_of(interrupt_signal()), std::memory_order_relaxed);
+}
+
 void look_up_signals() {
   if (is_of_klts(signals_blocked())) look_up_signals_of_main();
 }
@@ -261,6 +278,7 @@ void note_klt_end() { ended.fetch_add(1, std::memory_order_seq_cst); }
 
 void forget_klts() {
   calls_that_block.store(0, std::memory_order_relaxed);
+  foreign_masks.store(0, std::memory_order_relaxed);
   started.store(0, std::memory_order_relaxed);
   ended.store(0, std::memory_order_relaxed);
   proc_is_trusted.store(false, std::memory_order_relaxed);  // the child may be in another PID namespace

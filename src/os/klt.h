@@ -27,6 +27,11 @@ void look_up_signals();
 /// caller, has blocked before it. For others nothing.
 void begin_call_that_blocks(std::uint64_t blocked_before);
 void end_call_that_blocks();
+/// The main thread, if it is the caller, has a mask in force, or is about to, that is not main's: `of_main` is what
+/// main has blocked. Not `foreign`: no more. For others nothing. Also from handlers.
+void note_mask_on_main(bool foreign, std::uint64_t of_main);
+/// The caller has changed its mask, which is the program's: what the main thread has blocked is known, if it is that.
+void note_change_by_main();
 /// What main had blocked when that was looked up last, or else as it started weft.
 std::uint64_t signals_of_program();
 /// What a child that the calling KLT starts by other means shall have blocked: what the KLT itself has, if it is not

@@ -134,7 +134,7 @@ static void polling_in_nested_teams(void) {
 
 // The first ones poll for the others, not by sleeping or spinning: each time they open a region of their own, which
 // they can run by themselves.
-static void poll_by_regions(int members, int polling, int after_barrier, double seconds) {
+static void poll_by_regions(int members, int polling, int inner_members, int after_barrier, double seconds) {
   int passed = 0, inner = 0;
 #pragma omp parallel num_threads(members)
   {
@@ -145,7 +145,7 @@ static void poll_by_regions(int members, int polling, int after_barrier, double 
 #pragma omp atomic capture
     before = passed++;
     for (int present = 0; before < polling && present < members;) {
-#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(inner_members)
       {
 #pragma omp atomic
         inner++;
@@ -158,18 +158,18 @@ static void poll_by_regions(int members, int polling, int after_barrier, double 
     }
   }
   CHECK_EQUAL(passed, members, "members");
-  CHECK_EQUAL(inner % 2, 0, "inner members beside those of whole regions");
+  CHECK_EQUAL(inner % inner_members, 0, "inner members beside those of whole regions");
 }
 
 static void polling_by_regions(void) {
   omp_set_max_active_levels(4);
   for (int members = 4; members <= 9; members += 5) {
     for (int polling = 1; polling <= 2; polling++) {
-      for (int round = 0; round < repeats(2); round++) {
-        poll_by_regions(members, polling, 0, 0);
-        poll_by_regions(members, polling, 0, 0.0001);
-        poll_by_regions(members, polling, 1, 0);
-        poll_by_regions(members, polling, 1, 0.0001);
+      for (int inner_members = 2; inner_members <= 5; inner_members += 3) {
+        poll_by_regions(members, polling, inner_members, 0, 0);
+        poll_by_regions(members, polling, inner_members, 0, 0.0001);
+        poll_by_regions(members, polling, inner_members, 1, 0);
+        poll_by_regions(members, polling, inner_members, 1, 0.0001);
       }
     }
   }

@@ -61,6 +61,19 @@ struct ChildSignals {
   bool differ() const { return wanted != own; }
 };
 
+// While it lasts libc may have others blocked on the calling thread, and gives those back in the end: on the same one.
+// Main's are known to others meanwhile.
+class CallThatBlocks {
+ public:
+  explicit CallThatBlocks(os::SignalMask before) { os::begin_call_that_blocks(before); }
+  ~CallThatBlocks() { os::end_call_that_blocks(); }
+  CallThatBlocks(const CallThatBlocks&) = delete;
+  CallThatBlocks& operator=(const CallThatBlocks&) = delete;
+
+ private:
+  core::HeldOff here_;
+};
+
 bool says_which_signals(const posix_spawnattr_t* attributes) {
   short flags = 0;
   return attributes != nullptr && posix_spawnattr_getflags(attributes, &flags) == 0 &&
@@ -90,6 +103,7 @@ posix_spawnattr_t with_signals(const posix_spawnattr_t* attributes, os::SignalMa
 int spawn_by(Spawn* function, pid_t* child, const char* program, const posix_spawn_file_actions_t* actions,
              const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   const ChildSignals signals;
+  const CallThatBlocks until_it_runs(signals.own);
   if (!signals.differ() || says_which_signals(attributes))
     return function(child, program, actions, attributes, arguments, environment);
   const posix_spawnattr_t changed = with_signals(attributes, signals.wanted);
@@ -116,21 +130,17 @@ void* run_command(void* argument) {
 template <class Call>
 auto with_signals_of_child(Call call) {
   const ChildSignals signals;
+  const CallThatBlocks here(signals.own);
   if (!signals.differ()) return call();
-  const core::HeldOff here;  // with these signals open no other unit shall run on this thread
   os::set_signals(signals.wanted);
   const auto result = call();
   os::set_signals(signals.own);
   return result;
 }
 
-// Libc's system() has SIGCHLD blocked on the calling thread meanwhile, and gives that back in the end: on the same one.
 int run_here(const char* line, os::SignalMask blocked) {
-  const core::HeldOff here;
-  os::begin_call_that_blocks(blocked);
-  const int status = run.get()(line);
-  os::end_call_that_blocks();
-  return status;
+  const CallThatBlocks here(blocked);
+  return run.get()(line);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "faces/openmp/abi/next_function.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/team.h"
+#include "os/klt.h"
 #include "os/signal_set.h"
 
 namespace weft::openmp {
@@ -69,9 +70,12 @@ int change(core::Worker& worker, int how, const sigset_t* set, sigset_t* before)
   return 0;
 }
 
-void note_change_outside(const sigset_t* set) {
+int change_outside(Change* function, int how, const sigset_t* set, sigset_t* before) {
   core::Worker* worker = core::this_worker();
   if (set != nullptr && worker != nullptr) core::root_sets_signals(*worker);
+  const int result = function(how, set, before);
+  if (set != nullptr && result == 0) os::note_change_by_main();
+  return result;
 }
 
 [[noreturn]] void jump_by(NextFunction<Jump>& function, __jmp_buf_tag* place, int value) {
@@ -88,8 +92,7 @@ void note_change_outside(const sigset_t* set) {
 
 WEFT_EXPORT int weft_pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
   if (core::Worker* worker = worker_of_member(); worker != nullptr) return change(*worker, how, set, before);
-  note_change_outside(set);
-  return change_of_thread.get()(how, set, before);
+  return change_outside(change_of_thread.get(), how, set, before);
 }
 WEFT_VERSION(weft_pthread_sigmask, "pthread_sigmask@GLIBC_2.2.5");
 WEFT_DEFINE_JUMP(weft_pthread_sigmask_newer, weft_pthread_sigmask);
@@ -101,8 +104,7 @@ WEFT_EXPORT int weft_sigprocmask(int how, const sigset_t* set, sigset_t* before)
     if (error != 0) errno = error;
     return error == 0 ? 0 : -1;
   }
-  note_change_outside(set);
-  return change_of_process.get()(how, set, before);
+  return change_outside(change_of_process.get(), how, set, before);
 }
 WEFT_VERSION(weft_sigprocmask, "sigprocmask@GLIBC_2.2.5");
 
