@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include "base/panic.h"
@@ -138,12 +139,14 @@ std::uint64_t cpu_time_used(Seen& before, int klt) {
 // many of them as there are CPUs, one or the other is always seen awake. Only what it slept since it is stuck counts.
 // (Bug: a worker that had slept when there was nothing to do, and then did not get its CPU for a slice because other
 // programs wanted it, was taken for one.)
-bool sleeps_in_between(Seen& before, int klt) {
-  const unsigned long sleeps = os::klt_sleeps(klt);
-  const bool more = before.counts_sleeps && sleeps != before.sleeps;
-  before.sleeps = sleeps;
-  before.counts_sleeps = true;
-  return more;
+enum class Slept : std::uint8_t { not_known, some, none };
+Slept slept_in_between(Seen& before, int klt) {
+  const std::optional<unsigned long> sleeps = os::klt_sleeps(klt);
+  const bool counted = std::exchange(before.counts_sleeps, sleeps.has_value());
+  if (!sleeps) return Slept::not_known;
+  const bool more = std::exchange(before.sleeps, *sleeps) != *sleeps;
+  if (!counted) return Slept::not_known;
+  return more ? Slept::some : Slept::none;
 }
 
 unsigned count_blocked() {
@@ -267,6 +270,7 @@ struct Stuck {
   bool elsewhere_too;                // some of what waits could run on another worker
   bool has_roots_klt;                // a root waits for that KLT, or an opener: no other can stand in for it
   std::uint64_t used;                // CPU time, since something was last done about it
+  Slept slept = Slept::not_known;    // since the last look
   std::uint64_t others_blocked = 0;  // of the signals below the real-time ones
   std::uint64_t now;
 };
@@ -304,9 +308,10 @@ bool help_who_computes(const Stuck& stuck) {
       stuck.worker.lends_within.load(std::memory_order_relaxed) != nullptr && !some_unbound_runs();
   if (in_vain || others_needed) open_hand_and_stand_in(stuck);
   // One that has only just woken up may sleep again before the signal arrives, which would cut the
-  // sleep short: what spins has used the CPU since the last look. But a root has no other way to come back.
+  // sleep short: what spins has used the CPU since the last look; or, if others want that and it gives it away itself
+  // (sched_yield), it has not slept since. But a root has no other way to come back.
   const bool had_cpu = stuck.used >= least_computed_ns;
-  if (!had_cpu && !stuck.has_roots_klt) return true;
+  if (!had_cpu && stuck.slept != Slept::none && !stuck.has_roots_klt) return true;
   return interrupt(stuck.worker, stuck.before, stuck.klt, stuck.others_blocked, had_cpu, stuck.now);
 }
 
@@ -333,7 +338,8 @@ bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
     activity = computes ? os::KltActivity::runs : os::KltActivity::sleeps;
   }
   const bool asleep = activity == os::KltActivity::sleeps;
-  const bool polls = !stuck.has_roots_klt && !computes && sleeps_in_between(before, stuck.klt);
+  if (!stuck.has_roots_klt && !computes) stuck.slept = slept_in_between(before, stuck.klt);
+  const bool polls = stuck.slept == Slept::some;
   if (!asleep) before.asleep_since = now;
   return asleep || polls ? help_who_sleeps(stuck) : help_who_computes(stuck);
 }

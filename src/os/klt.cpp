@@ -329,12 +329,13 @@ bool sleeps_restartably(pid_t klt) {
   return arguments[3] == 0;  // no limit of time
 }
 
-unsigned long klt_sleeps(pid_t klt) {
+std::optional<unsigned long> klt_sleeps(pid_t klt) {
   char text[4096];
-  if (read_about(klt, "status", text) != Reading::done) return 0;
+  if (read_about(klt, "status", text) != Reading::done) return {};
   constexpr char label[] = "\nvoluntary_ctxt_switches:";
   const char* found = strstr(text, label);
-  return found != nullptr ? strtoul(found + sizeof label - 1, nullptr, 10) : 0;
+  if (found == nullptr) return {};
+  return strtoul(found + sizeof label - 1, nullptr, 10);
 }
 
 int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }

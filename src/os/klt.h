@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <optional>
 #include <sys/types.h>
 
 namespace weft::os {
@@ -71,8 +72,8 @@ bool has_interrupt_blocked(pid_t klt);
 /// the kernel does not say.
 bool sleeps_restartably(pid_t klt);
 
-/// How often the KLT has gone to sleep so far; 0: not known.
-unsigned long klt_sleeps(pid_t klt);
+/// How often the KLT has gone to sleep so far; nothing: that is not known.
+std::optional<unsigned long> klt_sleeps(pid_t klt);
 
 /// The kernel's number of the calling KLT. Also from handlers, without thread-local storage.
 int this_klt();

@@ -108,6 +108,29 @@ static void yielding_to_the_kernel(void) {
   }
 }
 
+// Whoever yields gives the rest of its slice away, and has hardly any CPU time where others compute. (Bug: so it was
+// taken for one that has only just woken up, and was never made to give way.)
+static void yielding_beside_others(void) {
+  const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  pid_t others[64];
+  int count = 0;
+  while (count < cpus && count < 64) {
+    const pid_t child = fork();
+    CHECK(child >= 0, "fork: %s", strerror(errno));
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (;;) {
+      }
+    }
+    others[count++] = child;
+  }
+  yielding_to_the_kernel();
+  for (int i = 0; i < count; i++) {
+    kill(others[i], SIGKILL);
+    waitpid(others[i], NULL, 0);
+  }
+}
+
 // Some of those that poll are always awake, and none of them computes.
 static void polling_in_nested_teams(void) {
   omp_set_max_active_levels(4);
@@ -528,21 +551,15 @@ static void all_signals_handled_later(void) {
   CHECK(atomic_load(&signals_handled) <= 1, "%d signals came to the program's handler", atomic_load(&signals_handled));
 }
 
+// How fast: kind=plain of bench/waiting.c.
 static void fifty_spinning_barriers(void) {
   struct SpinningBarrier barrier;
   atomic_init(&barrier.arrived, 0);
   atomic_init(&barrier.sense, 0);
-  const double start = seconds_now();
 #pragma omp parallel num_threads(8)
   for (int i = 0; i < 50; i++) {
     spin_in(&barrier, 8);
   }
-  // Alone on two CPUs: a fifth of a second. At 10 ms for each switch it would be 4; with more workers than CPUs the
-  // kernel does the switching.
-  const double took = seconds_now() - start;
-  const char* workers = getenv("WEFT_NUM_WORKERS");
-  const int kernel_switches = workers != NULL && atol(workers) > sysconf(_SC_NPROCESSORS_ONLN);
-  CHECK(kernel_switches || took < 3.5, "50 spinning barriers of 8 members took %.1f s", took);
 }
 
 static void iterations_that_wait_for_each_other(void) {
@@ -719,6 +736,7 @@ int main(int count, char** arguments) {
       {"spinning_barrier_in_nested_teams", spinning_barrier_in_nested_teams, 0},
       {"flags_between_members", flags_between_members, 0},
       {"yielding_to_the_kernel", yielding_to_the_kernel, 0},
+      {"yielding_beside_others", yielding_beside_others, 0},
       {"polling_in_nested_teams", polling_in_nested_teams, 0},
       {"polling_by_regions", polling_by_regions, 0},
       {"pthread_barrier_between_members", pthread_barrier_between_members, 0},
