@@ -1,6 +1,7 @@
 // Units that create units: every technique inside every other, and trees of them.
 #include "support.h"
 
+#include <chrono>
 #include <tuple>
 
 namespace weft::test {
@@ -106,6 +107,26 @@ TEST_P(ChildFirstTest, ResumesItsStolenCreator) {
     });
   }
   EXPECT_EQ(went_on, 20);
+}
+
+// Creator and child hand the worker to and fro by themselves, without the scheduler.
+TEST_P(ChildFirstTest, OthersHaveTheirTurn) {
+  std::atomic<bool> slept{false}, had_turn{false};
+  Jobs jobs;
+  jobs.start(WEFT_ROC_L, [&slept] {
+    EXPECT_EQ(weft_sleep(1000 * 1000), WEFT_OK);
+    slept = true;
+  });
+  jobs.start(WEFT_ROC_L, [&had_turn] { had_turn = true; });
+  jobs.start(WEFT_ROC_L, [&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!(slept && had_turn) && std::chrono::steady_clock::now() < end) {
+      Jobs children;
+      children.start(GetParam(), [] {});
+    }
+    EXPECT_TRUE(slept);
+    EXPECT_TRUE(had_turn);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(, ChildFirstTest, ::testing::Values(WEFT_C_FULL, WEFT_C_FULL_E, WEFT_C_ROC, WEFT_C_ROC_E),

@@ -52,6 +52,10 @@ inline bool offer_parent(const Spawn& spawn) {
 /// child's to go back to. False: it has been left to the scheduler to find out what comes next.
 inline bool take_parent_back(Spawn& spawn, Unit* parent, const Unit& child) {
   Worker& worker = *this_worker();
+  // A creator that starts and joins again and again must not keep the others waiting for ever: what a scheduler would
+  // ask between two units is asked here (in_a_row.cpp).
+  if (is_turn_of_others(worker)) [[unlikely]]
+    return false;
   Unit* newest = take_newest(worker);
   if (newest == nullptr) return false;
   if (newest != parent || newest->next != &child) {
