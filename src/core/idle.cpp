@@ -277,7 +277,12 @@ bool some_run_at(const Pool& place, bool unbound) {
          }) != nullptr;
 }
 
-bool too_many_awake() { return count_awake() > active_workers() + watchdog_counts_blocked(); }
+bool too_many_awake(const Worker& spare) {
+  if (count_awake() <= active_workers() + watchdog_counts_blocked()) return false;
+  const bool others_run =
+      find_worker([&spare](const Worker& worker) { return &worker != &spare && runs(worker) && !is_of_root(worker); });
+  return others_run || !something_waits();
+}
 
 Worker* stand_in() {
   Worker* found = nullptr;

@@ -81,8 +81,9 @@ bool some_unbound_runs();
 /// anything.
 bool some_run_at(const Pool& place, bool unbound);
 
-/// Whether more workers are awake than there should be, so that a spare had better rest.
-bool too_many_awake();
+/// Whether more workers are awake than there should be, so that this one, a spare, had better rest. Not if something
+/// waits, and nobody else runs who may run anything.
+bool too_many_awake(const Worker& spare);
 
 /// A worker that can run anything, for a root that leaves its CPU: one that is awake and does not sleep in the kernel,
 /// or else one that is woken. nullptr: none can be had.

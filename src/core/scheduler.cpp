@@ -250,7 +250,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
   Searching searching(worker);
   if (counted_as_searcher) searching.adopt();
   while (!is_over(worker)) {
-    if (may_rest(worker) && too_many_awake() && !worker.claims.ends.load(std::memory_order_relaxed)) {
+    if (may_rest(worker) && too_many_awake(worker) && !worker.claims.ends.load(std::memory_order_relaxed)) {
       put_back_what_was_handed_on(worker);
       searching.end();
       notify();  // what is left here, others take

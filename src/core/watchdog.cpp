@@ -157,7 +157,8 @@ unsigned count_blocked() {
 
 bool stand_in_for(Seen& before, std::uint64_t now) {
   before.blocked = true;
-  if (!fewer_awake_than_wanted(count_blocked())) return false;
+  // Roots that are awake run only what is their own.
+  if (!fewer_awake_than_wanted(count_blocked()) && some_unbound_runs()) return false;
   const Worker* spare = wake_spare();
   if (spare == nullptr) return false;
   if (spare->index < most_watched) {

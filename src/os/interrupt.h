@@ -78,6 +78,9 @@ int interrupt_signal();
 /// the handler is installed again; if it has one of its own, the signal is in use no more. Not from the handler.
 bool keep_interrupt();
 
+/// The signal is in use no more. Any caller.
+void stop_interrupting();
+
 /// The signals that a KLT has blocked, for the calling one. No libc, no errno.
 using SignalMask = std::uint64_t;
 /// That of one signal; none of signal 0.

@@ -24,6 +24,11 @@ __attribute__((unused)) static void start_timer(__itimer_which_t which, long mic
   CHECK(setitimer(which, &timer, NULL) == 0, "setitimer: %s", strerror(errno));
 }
 
+__attribute__((unused)) static void start_timer_once(__itimer_which_t which, long microseconds) {
+  const struct itimerval timer = {{0, 0}, {0, microseconds}};
+  CHECK(setitimer(which, &timer, NULL) == 0, "setitimer: %s", strerror(errno));
+}
+
 __attribute__((unused)) static char* alternate;
 enum { alternate_size = 65536 };
 

@@ -547,8 +547,8 @@ static void all_signals_handled_later(void) {
   stuck_in_both_ways();
   give_all_signals(count_signals);
   stuck_in_both_ways();
-  // One that was under way.
-  CHECK(atomic_load(&signals_handled) <= 1, "%d signals came to the program's handler", atomic_load(&signals_handled));
+  // Those that were under way, at threads that had no CPU since.
+  CHECK(atomic_load(&signals_handled) <= 64, "%d signals came to the program's handler", atomic_load(&signals_handled));
 }
 
 // How fast: kind=plain of bench/waiting.c.
@@ -686,7 +686,24 @@ static void yield_some_times(int number) {
   errno = before;
 }
 
-static void handler_that_yields_over_barriers(void) { barriers_under(yield_some_times, 0); }
+// The next signal comes some time after the handler has ended: where others want the CPU, each yield takes so long that
+// the program would do nothing else.
+static atomic_bool signals_go_on;
+
+static void yield_and_come_again(int number) {
+  yield_some_times(number);
+  if (atomic_load(&signals_go_on)) {
+    start_timer_once(ITIMER_REAL, 600);
+  }
+}
+
+static void handler_that_yields_over_barriers(void) {
+  install(SIGALRM, yield_and_come_again, SA_RESTART);
+  atomic_store(&signals_go_on, 1);
+  start_timer_once(ITIMER_REAL, 600);
+  barriers_for_a_while();
+  atomic_store(&signals_go_on, 0);
+}
 
 // Whichever thread of the process there is, weft's as well, is signalled.
 static atomic_int signal_no_more;

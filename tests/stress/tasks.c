@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <omp.h>
+#include <sched.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -310,6 +311,33 @@ static void tasks_outlive_their_parent(void) {
   }
 }
 
+// As many as libgomp leaves for later, but not more: 64 for each member.
+static void tasks_that_wait_for_their_creator(void) {
+  for (int members = 2; members <= 8; members *= 2) {
+    int all_there = 0, ended = 0;
+#pragma omp parallel num_threads(members)
+#pragma omp single
+    {
+      for (int i = 0; i < 60 * members; i++) {
+#pragma omp task
+        {
+          int go;
+          do {
+            sched_yield();
+#pragma omp atomic read
+            go = all_there;
+          } while (!go);
+#pragma omp atomic
+          ended++;
+        }
+      }
+#pragma omp atomic write
+      all_there = 1;
+    }
+    CHECK_EQUAL(ended, 60 * members, "tasks");
+  }
+}
+
 static void tasks_outside_regions(void) {
   int count = 0;
   for (int task = 0; task < 1000; task++) {
@@ -428,6 +456,7 @@ int main(int count, char** arguments) {
       {"tasks_yield", tasks_yield, 0},
       {"taskloops_nest", taskloops_nest, 0},
       {"tasks_outlive_their_parent", tasks_outlive_their_parent, 0},
+      {"tasks_that_wait_for_their_creator", tasks_that_wait_for_their_creator, 0},
       {"tasks_outside_regions", tasks_outside_regions, 0},
       {"tasks_in_nested_teams", tasks_in_nested_teams, 0},
       {"peace_and_theft_by_turns", peace_and_theft_by_turns, 0},

@@ -11,7 +11,7 @@ namespace weft::openmp {
 enum class WaitPolicy : std::uint8_t { hybrid, active, passive };
 
 inline constexpr int most_levels_in_list = 64;
-inline constexpr std::uint64_t usual_plenty_of_tasks = 16;
+inline constexpr std::uint64_t usual_plenty_of_tasks = 64;
 
 /// How long those spin who shall not sleep. The nanosecond tells it from a time that somebody asked for.
 inline constexpr std::uint64_t endless_spin_ns = 10ULL * 1000 * 1000 * 1000 + 1;

@@ -1,6 +1,6 @@
-// A few blocks serve many of the tasks that have descriptors of their own: a member keeps those of the tasks that it
+// Some blocks serve many of the tasks that have descriptors of their own: a member keeps those of the tasks that it
 // has ended, the last one first, and the descriptors in them as they are. Of these only what differs from task to task,
-// or may have changed, is set anew. What is more than a few goes back to the worker's blocks (blocks.h), from where
+// or may have changed, is set anew. What is more than that goes back to the worker's blocks (blocks.h), from where
 // others that create tasks have it again.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace weft::openmp {
 /// Where the data begins that lies behind a descriptor.
 inline constexpr std::size_t task_data_offset = base::round_up(sizeof(Task), alignof(std::max_align_t));
 
-/// That a member keeps; as many as tasks are run at once one inside of the other (task.cpp).
-inline constexpr unsigned most_spare_tasks = 32;
+/// That a member keeps; as many as a member of a small team lets wait (plenty_for).
+inline constexpr unsigned most_spare_tasks = 256;
 
 /// What allocate_usual_task() (task.h) would do. nullptr: there is no spare one, or none that is large enough.
 [[gnu::always_inline]] inline Task* take_spare_task(Member& member, void (*function)(void*), std::size_t size,

@@ -50,7 +50,6 @@ namespace {
 // ---------------------------------------------------------------- life
 
 constexpr std::uint32_t most_nested = 32;
-constexpr std::uint64_t tasks_kept_waiting = 4;  // by dependences, for each that is plenty
 
 inline int allowed_priority(int priority) {
   if (priority <= 0) return 0;
@@ -446,7 +445,8 @@ void end_undeferred(Member& member, Task& task) {
 
 // As many children of the current task as may wait at a time. Some of them have dependences to wait for.
 inline std::uint64_t most_children(const Member& member) {
-  return tasks_kept_waiting * settings.plenty_of_tasks * member.team->size;
+  constexpr std::uint64_t kept_waiting = 4;  // by dependences, for each that is plenty
+  return kept_waiting * plenty_for(member.team->size);
 }
 
 // The current task has reached that. Creating a task is a task scheduling point: descendants of the current task may be

@@ -178,7 +178,7 @@ TaskSeat& make_seat(Member& member) {
     seat->most_spares = keeps_blocks() ? most_spare_tasks : 0;
     entry.store(seat, std::memory_order_release);  // one member has this number at a time
   }
-  seat->plenty = settings.plenty_of_tasks * member.team->size;
+  seat->plenty = plenty_for(member.team->size);
   member.seat = seat;
   return *seat;
 }

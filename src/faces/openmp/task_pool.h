@@ -20,6 +20,7 @@
 #include "core/spinlock.h"
 #include "core/unit.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/settings.h"
 #include "faces/openmp/task.h"
 
 namespace weft::openmp {
@@ -93,6 +94,10 @@ inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *memb
 
 /// The newest task of the calling member's own deque, or nullptr.
 inline Task* take_newest(TaskSeat& seat) { return seat.deque.pop(seat.privacy); }
+
+/// How many tasks that nobody has taken are enough for a member of a team. No fewer than with libgomp: a program may
+/// have tasks that wait for their creator.
+inline std::uint64_t plenty_for(unsigned team_size) { return settings.plenty_of_tasks * team_size; }
 
 /// Whether the member's deque holds as many tasks as it shall.
 inline bool has_plenty(const Member& member) {
