@@ -112,6 +112,24 @@ void leave_units_to_others(Worker& worker) {
   if (any || !worker.inbox.looks_empty()) notify();
 }
 
+void note_end_of_main() {
+  runtime.main_has_ended.store(true, std::memory_order_relaxed);
+  os::light_fence();  // partner: the watchdog, before it rests
+  watch();
+}
+
+// Main need not be a root: it may have used nothing of weft, and end after all that have.
+pthread_key_t key_of_main;
+
+void expect_end_of_main() {
+  if (os::this_klt() == getpid()) pthread_setspecific(key_of_main, &runtime);
+}
+
+[[gnu::constructor]] void look_for_main() {
+  const auto end = [](void*) { note_end_of_main(); };
+  if (pthread_key_create(&key_of_main, end) == 0) expect_end_of_main();
+}
+
 // The KLT of a root ends.
 void end_root(void* argument) {
   auto worker = static_cast<Worker*>(argument);
@@ -137,11 +155,9 @@ void end_root(void* argument) {
   become_inactive(*worker);
   arch::set_thread_word(nullptr);
   const bool is_last = runtime.roots.fetch_sub(1, std::memory_order_relaxed) == 1;
-  // One that has never been a root tells nobody when it ends.
+  // One that has never been a root, and was not there when this library was loaded, tells nobody when it ends.
   if (os::this_klt() == getpid() || (is_last && os::klt_activity(getpid()) == os::KltActivity::gone))
-    runtime.main_has_ended.store(true, std::memory_order_relaxed);
-  os::light_fence();  // partner: the watchdog, before it rests
-  if (runtime.main_has_ended.load(std::memory_order_relaxed)) watch();
+    note_end_of_main();
   leave_slot(*worker);
 }
 
@@ -316,6 +332,7 @@ void after_fork_in_child() {
   registry_lock.unlock();
   runtime.entrance.unlock();
   unused = nullptr;
+  expect_end_of_main();
   forget_identities();
   reset_shared_stacks();
   reset_parking_lot();

@@ -256,9 +256,9 @@ bool is_left_alone(const Worker& worker, Seen& before) {
   const std::size_t size = worker.deque.size() + worker.aside.size();
   const bool same = std::exchange(before.waiting_units, size) == size && !before.comes_round;
   const Share* share = offered_share(worker);
-  const std::uint64_t state =
+  const std::uint64_t left =
       share == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(share) ^ share->opening() ^ share->left();
-  if (std::exchange(before.share, state) == state && share != nullptr) return true;
+  if (std::exchange(before.share, left) == left && share != nullptr) return true;
   return same && (size != 0 || has_work_beside_hand(worker) || keeps_opener_from_going_on(worker));
 }
 

@@ -204,6 +204,18 @@ static void last_thread_ends_after_idle_main(void) {
   pthread_exit(NULL);
 }
 
+// It may be the last itself.
+static void* use_openmp(void* argument) {
+  some_regions(8);
+  return argument;
+}
+
+static void idle_main_ends_last(void) {
+  pthread_join(start(use_openmp, NULL), NULL);
+  sleep_seconds(0.3);
+  pthread_exit(NULL);
+}
+
 // The same in a child, which has none of its parent's threads.
 static void last_thread_of_child_ends(void) {
   some_regions(8);
@@ -256,6 +268,7 @@ static void main_thread_ends(void) { expect_end("main_thread_ends_first", 33); }
 static void last_thread_ends_process(void) {
   expect_end("last_thread_ends", 0);
   expect_end("last_thread_ends_after_idle_main", 0);
+  expect_end("idle_main_ends_last", 0);
   expect_end("last_thread_of_child_ends", 33);
 }
 
@@ -282,6 +295,7 @@ int main(int count, char** arguments) {
       {"main_thread_ends_first", main_thread_ends_first, 1},
       {"last_thread_ends", last_thread_ends, 1},
       {"last_thread_ends_after_idle_main", last_thread_ends_after_idle_main, 1},
+      {"idle_main_ends_last", idle_main_ends_last, 1},
       {"last_thread_of_child_ends", last_thread_of_child_ends, 1},
       {NULL, NULL, 0},
   };
