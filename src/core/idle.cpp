@@ -37,6 +37,9 @@
 // as old as its last look: who relies on one that has fallen asleep since is helped at the next, when the one that
 // sleeps is stood in for. No wake-up depends on it.
 //
+// A spare that is one too many stays all the same while something waits that none of the others comes to. Two that each
+// see the other run may both rest; then the watchdog wakes one at its next look.
+//
 // Rejected: an eventcount or a semaphore per pool. Both put a read-modify-write on the publisher's
 // path, and a program that runs many short parallel regions publishes all the time.
 #include "core/idle.h"
@@ -277,11 +280,19 @@ bool some_run_at(const Pool& place, bool unbound) {
          }) != nullptr;
 }
 
+// A root that waits takes what lies within its region; one in its own code comes to what is its own.
+bool some_run_what_waits(const Worker* besides) {
+  return find_worker([besides](const Worker& worker) {
+           if (&worker == besides || !runs(worker)) return false;
+           if (!is_of_root(worker)) return true;
+           const bool waits = worker.lends_within.load(std::memory_order_relaxed) != nullptr;
+           return waits ? any_work(worker) : offers_work(worker);
+         }) != nullptr;
+}
+
 bool too_many_awake(const Worker& spare) {
   if (count_awake() <= active_workers() + watchdog_counts_blocked()) return false;
-  const bool others_run =
-      find_worker([&spare](const Worker& worker) { return &worker != &spare && runs(worker) && !is_of_root(worker); });
-  return others_run || !something_waits();
+  return some_run_what_waits(&spare) || !something_waits();
 }
 
 Worker* stand_in() {

@@ -81,8 +81,11 @@ bool some_unbound_runs();
 /// anything.
 bool some_run_at(const Pool& place, bool unbound);
 
+/// Whether somebody else runs, and does not sleep in the kernel, who comes to some of what waits.
+bool some_run_what_waits(const Worker* besides);
+
 /// Whether more workers are awake than there should be, so that this one, a spare, had better rest. Not if something
-/// waits, and nobody else runs who may run anything.
+/// waits that none of the others comes to.
 bool too_many_awake(const Worker& spare);
 
 /// A worker that can run anything, for a root that leaves its CPU: one that is awake and does not sleep in the kernel,

@@ -105,14 +105,14 @@ inline unsigned searchers() {
 /// is not wanted by others (core/courtesy.h). `now`: os::now_ns(). Not cheap.
 bool spinning_pays(const Worker& worker, std::uint64_t now);
 
-/// Whether something waits for this very worker (a hint): units of its own, or the root whose KLT it is; or, the
-/// second, members that a loop on it has claimed.
+/// Whether something waits for this very worker (a hint): units of its own, or the root whose KLT it is.
 inline bool has_work_beside_hand(const Worker& worker) {
   if (worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready) return true;
   if (worker.attended.load(std::memory_order_relaxed) != nullptr && any_placed(worker)) [[unlikely]]
     return true;
   return !worker.deque.looks_empty() || !worker.inbox.looks_empty();
 }
+/// The same, or members that a loop on it has claimed.
 inline bool has_local_work(const Worker& worker) { return worker.in_hand != 0 || has_work_beside_hand(worker); }
 
 /// Whether the worker has something that another could run (a hint).

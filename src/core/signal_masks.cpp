@@ -33,7 +33,8 @@ os::SignalMask put_in_force(Worker& worker, const os::Identity& identity, os::Si
   else
     mask |= usual;
   worker.mask_changed = identity.has_mask;
-  const bool is_lent = is_on_roots_klt(worker) && &identity != worker.home && identity.has_mask;
+  const bool is_lent =
+      is_on_roots_klt(worker) && &identity != worker.home && (identity.has_mask || worker.home->has_mask);
   const os::SignalMask of_root = is_lent && worker.home->has_mask ? worker.home->blocked : usual;
   if (is_lent) os::note_mask_on_main(true, of_root);
   os::set_signals(mask);

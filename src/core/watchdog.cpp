@@ -57,14 +57,13 @@ constexpr unsigned looks_before_rest = 10;
 // What the last look has seen of each worker.
 struct Seen {
   std::uint64_t points = 0;
-  // When it was first seen to have passed so many, or to have come to what waits there; or when something was done
-  // about it.
-  std::uint64_t since = 0;
-  std::uint64_t resumed = 0;      // units
-  bool comes_round = false;       // it has resumed one since the last look
-  std::size_t waiting_units = 0;  // in its own pools
-  std::uint64_t share = 0;        // that it offers, and what is left of it
-  std::uint64_t passed_over = 0;  // when it last was made to run something else though it passed scheduling points
+  std::uint64_t since = 0;  // when it was first seen to have passed so many; or when something was done about it
+  std::uint64_t comes_round_at = 0;  // when it was last seen to, or something was done about it
+  std::uint64_t resumed = 0;         // units
+  bool comes_round = false;          // it has resumed one since the last look
+  std::size_t waiting_units = 0;     // in its own pools
+  std::uint64_t share = 0;           // that it offers, and what is left of it
+  std::uint64_t passed_over = 0;     // when it last was made to run something else though it passed scheduling points
   std::uint64_t asleep_since = 0;
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
@@ -157,8 +156,7 @@ unsigned count_blocked() {
 
 bool stand_in_for(Seen& before, std::uint64_t now) {
   before.blocked = true;
-  // Roots that are awake run only what is their own.
-  if (!fewer_awake_than_wanted(count_blocked()) && some_unbound_runs()) return false;
+  if (!fewer_awake_than_wanted(count_blocked()) && some_run_what_waits(nullptr)) return false;
   const Worker* spare = wake_spare();
   if (spare == nullptr) return false;
   if (spare->index < most_watched) {
@@ -166,6 +164,7 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
     of_spare.points = spare->scheduling_points.load(std::memory_order_relaxed);
     of_spare.since = of_spare.asleep_since = now;
     of_spare.changes_over = true;
+    of_spare.blocked = false;
   }
   note_stood_in();
   return true;
@@ -374,15 +373,18 @@ bool keeps_others_waiting(const Worker& worker, const Seen& before) {
   return others_wait || any_placed_elsewhere(worker);
 }
 
-// It has been seen to get on. `next_after`: by one scheduling point, at which it went on with another unit as it was
-// made to; that one runs since then.
-void note_that_it_gets_on(Worker& worker, Seen& before, bool next_after, std::uint64_t now) {
+// It has passed scheduling points since the last look. `next_after`: one, at which it went on with another unit as it
+// was made to; that one runs since then.
+void note_that_it_gets_on(Worker& worker, Seen& before, bool next_after, bool passes_over, std::uint64_t now) {
   before.asleep_since = now;
-  before.counts_sleeps = false;
   before.changes_over = false;
-  worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
-  worker.tries.store(0, std::memory_order_relaxed);
-  worker.interrupt_sent.store(false, std::memory_order_relaxed);
+  if (!passes_over) {
+    before.comes_round_at = now;
+    before.counts_sleeps = false;
+    worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
+    worker.tries.store(0, std::memory_order_relaxed);
+    worker.interrupt_sent.store(false, std::memory_order_relaxed);
+  }
   if (next_after) return;
   before.since = now;
   before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
@@ -402,25 +404,27 @@ Waiting look_for_what_waits() {
   return {units_wait(), left_alone};
 }
 
-// Whether what runs on the worker has used its slice up. One that passes scheduling points is left alone for longer:
-// that it computes by regions of its own is more likely than that it waits for something by these.
-bool has_run_for_long(const Seen& before, const void* group, bool passes_over, std::uint64_t now) {
-  const std::uint64_t ran_ns = now - before.since;
-  if (!passes_over) return slice_is_over(group, ran_ns);
+// Whether a worker that passes scheduling points has kept others waiting for long: for longer than one that passes none
+// may. That it computes by regions of its own is more likely than that it waits for something by these.
+bool has_passed_over_for_long(const Seen& before, const void* group, std::uint64_t now) {
+  const std::uint64_t ran_ns = now - before.comes_round_at;
   const bool lately = now - before.passed_over < passed_over_lately_ns;
   return lately ? slice_is_over(group, ran_ns / 2) : ran_ns >= longest_passed_over_ns;
 }
 
+void forget(Worker& worker, Seen& before, std::uint64_t now) {
+  before.blocked = before.changes_over = before.counts_sleeps = false;
+  before.since = before.asleep_since = before.comes_round_at = now;
+  close_hand(worker);
+}
+
 void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
-  if (!worker.active.load(std::memory_order_relaxed)) {
-    before.blocked = false;
-    close_hand(worker);
-    return;
-  }
+  if (!worker.active.load(std::memory_order_relaxed)) return forget(worker, before, now);
   const bool others_take_its_hand = see_to_its_hand(worker, before, now);
   const void* group = worker.stuck_group.load(std::memory_order_relaxed);
   if (worker.spins.load(std::memory_order_relaxed) && worker.spins.exchange(false, std::memory_order_relaxed))
     note_spinner(group);
+  const bool tries_again = worker.tries.load(std::memory_order_relaxed) != 0;
   const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
   const std::uint64_t passed = points - std::exchange(before.points, points);
   // What runs there starts units of its own, which it calls, again and again; perhaps until something has been done by
@@ -430,23 +434,24 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
     stand_in_for(before, now);
   else if (passed != 0 && !passes_over)
     before.blocked = false;
-  if (passed != 0 && !passes_over) {
-    const bool next_after = before.changes_over && passed == 1;
-    note_that_it_gets_on(worker, before, next_after, now);
-    if (!next_after) {
-      note_going_on(group);
-      return;
-    }
+  if (passes_over && (tries_again || has_passed_over_for_long(before, group, now))) {
+    if (help(worker, before, waiting.some, now)) note_stuck(group);
+    before.since = before.comes_round_at = before.passed_over = now;
+    return;
   }
-  const bool tries_again = worker.tries.load(std::memory_order_relaxed) != 0;
-  if (!tries_again && !has_run_for_long(before, group, passes_over, now)) return;
+  if (passed != 0) {
+    const bool next_after = before.changes_over && passed == 1;
+    note_that_it_gets_on(worker, before, next_after, passes_over, now);
+    if (!next_after && !passes_over) note_going_on(group);
+    if (!next_after) return;
+  }
+  if (!tries_again && !slice_is_over(group, now - before.since)) return;
   if (!waiting.some && !has_local_work(worker) && !keeps_opener_from_going_on(worker)) {
     before.blocked = false;
     return;
   }
   if (help(worker, before, waiting.some, now)) note_stuck(group);
   before.since = now;
-  if (passes_over) before.passed_over = now;
 }
 
 void look(std::uint64_t now) {

@@ -10,6 +10,8 @@
 // from a pipe) is stood in for: a spare worker on a KLT of its own runs the units that wait, for as long
 // as it finds some. (Shiina et al. hand the worker itself to another KLT; here its pools are open to
 // thieves, so that another worker serves as well.)
+// One that passes scheduling points, but comes to nothing of what waits for long (a member that opens a region of its
+// own again and again until another member has done something), is treated alike, after a longer while.
 // Where that happens again and again, the looks become more frequent, so that a program full of
 // spinning barriers does not wait 10 ms at each; where it does not, they become rare again.
 #pragma once

@@ -296,26 +296,20 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 // function.
 [[gnu::noinline]] void set_errno(int value) { errno = value; }
 
-// The next sigaction(2) behind this library, which may stand in front of that itself. Looked up before another thread
-// may ask.
-int set_action(int number, const struct sigaction* wanted, struct sigaction* before) {
-  using Function = int(int, const struct sigaction*, struct sigaction*);
-  static Function* next = nullptr;
-  if (next == nullptr) next = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, "sigaction"));
-  return next != nullptr ? next(number, wanted, before) : sigaction(number, wanted, before);
-}
+// Libc's sigaction(2), by a name that nobody stands in front of: a face of weft's does in front of the usual one.
+extern "C" int __sigaction(int number, const struct sigaction* wanted, struct sigaction* before);
 
 // Whether nobody has a handler for it. One that is ignored is free too: to ignore all of them is what a shell passes on
 // to those it starts (`trap '' 1 2 ...`), and nobody sends it.
 bool is_free(int number) {
   struct sigaction present {};
-  return set_action(number, nullptr, &present) == 0 && (present.sa_flags & SA_SIGINFO) == 0 &&
+  return __sigaction(number, nullptr, &present) == 0 &&
          (present.sa_handler == SIG_DFL || present.sa_handler == SIG_IGN);
 }
 
 bool is_handled_here(int number) {
   struct sigaction present {};
-  return set_action(number, nullptr, &present) == 0 && (present.sa_flags & SA_SIGINFO) != 0 &&
+  return __sigaction(number, nullptr, &present) == 0 && (present.sa_flags & SA_SIGINFO) != 0 &&
          present.sa_sigaction == on_signal;
 }
 
@@ -324,7 +318,7 @@ bool install_on(int number) {
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART | (has_room_on.load(std::memory_order_relaxed) != nullptr ? SA_ONSTACK : 0);
   sigemptyset(&action.sa_mask);
-  return set_action(number, &action, nullptr) == 0;
+  return __sigaction(number, &action, nullptr) == 0;
 }
 
 }  // namespace

@@ -251,6 +251,7 @@ void note_mask_on_main(bool foreign, SignalMask of_main) {
 }
 
 void note_change_by_main() {
+  if (blocked_at_work.load(std::memory_order_relaxed) == 0) return;  // remember_signals() will look
   if (this_klt() != getpid() || in_handler_of_program()) return;
   of_program.store(signals_blocked() & ~mask_of(interrupt_signal()), std::memory_order_relaxed);
 }

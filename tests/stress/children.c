@@ -209,8 +209,8 @@ static void popened_beside_spawn_of_main(void) {
 static void popened_beside_mask_on_mains_thread(void) {
   char expected[LONGEST_LINE];
   read_output(show_blocked, expected);
-  for (int i = 0; i < repeats(4); i++) {
-    int others = 0;
+  int others = 0;
+  for (int i = 0; i < repeats(4) || (others == 0 && i < 100); i++) {
 #pragma omp parallel num_threads(4)
     {
 #pragma omp barrier
@@ -228,8 +228,8 @@ static void popened_beside_mask_on_mains_thread(void) {
         others++;
       }
     }
-    CHECK(others > 0, "no member ran on another thread than main's");
   }
+  CHECK(others > 0, "no member ran on another thread than main's");
 }
 
 static volatile sig_atomic_t ticks;

@@ -512,7 +512,8 @@ static void count_signals(int number) {
 
 // But for those that the tests' own deadline needs.
 static void give_all_signals(void (*handler)(int)) {
-  struct sigaction action = {.sa_flags = SA_RESTART};
+  struct sigaction action = {.sa_flags =
+                                 SA_RESTART | (handler == SIG_DFL ? SA_SIGINFO : 0)};  // a flag that means nothing
   action.sa_handler = handler;
   for (int number = 1; number <= SIGRTMAX; number++)
     if (number != SIGALRM && number != SIGCHLD) sigaction(number, &action, NULL);

@@ -78,8 +78,7 @@ WEFT_EXPORT int weft_sigaction(int number, const struct sigaction* wanted, struc
   if (!is_of_weft(number)) return set_action.get()(number, wanted, before);
   struct sigaction known {};
   known.sa_handler = known_handler();
-  const bool has_handler =
-      wanted != nullptr && ((wanted->sa_flags & SA_SIGINFO) != 0 || !takes_note(wanted->sa_handler));
+  const bool has_handler = wanted != nullptr && !takes_note(wanted->sa_handler);  // whatever its flags say
   if (has_handler) leave_signal_to_program();
   const int result = has_handler ? set_action.get()(number, wanted, nullptr) : 0;
   if (before != nullptr && result == 0) *before = known;
