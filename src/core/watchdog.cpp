@@ -412,6 +412,8 @@ bool has_passed_over_for_long(const Seen& before, const void* group, std::uint64
   return lately ? slice_is_over(group, ran_ns / 2) : ran_ns >= longest_passed_over_ns;
 }
 
+bool is_to_be_tried_again(const Worker& worker) { return worker.tries.load(std::memory_order_relaxed) != 0; }
+
 void forget(Worker& worker, Seen& before, std::uint64_t now) {
   before.blocked = before.changes_over = before.counts_sleeps = false;
   before.since = before.asleep_since = before.comes_round_at = now;
@@ -424,7 +426,6 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
   const void* group = worker.stuck_group.load(std::memory_order_relaxed);
   if (worker.spins.load(std::memory_order_relaxed) && worker.spins.exchange(false, std::memory_order_relaxed))
     note_spinner(group);
-  const bool tries_again = worker.tries.load(std::memory_order_relaxed) != 0;
   const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
   const std::uint64_t passed = points - std::exchange(before.points, points);
   // What runs there starts units of its own, which it calls, again and again; perhaps until something has been done by
@@ -434,7 +435,7 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
     stand_in_for(before, now);
   else if (passed != 0 && !passes_over)
     before.blocked = false;
-  if (passes_over && (tries_again || has_passed_over_for_long(before, group, now))) {
+  if (passes_over && (is_to_be_tried_again(worker) || has_passed_over_for_long(before, group, now))) {
     if (help(worker, before, waiting.some, now)) note_stuck(group);
     before.since = before.comes_round_at = before.passed_over = now;
     return;
@@ -445,7 +446,7 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
     if (!next_after && !passes_over) note_going_on(group);
     if (!next_after) return;
   }
-  if (!tries_again && !slice_is_over(group, now - before.since)) return;
+  if (!is_to_be_tried_again(worker) && !slice_is_over(group, now - before.since)) return;
   if (!waiting.some && !has_local_work(worker) && !keeps_opener_from_going_on(worker)) {
     before.blocked = false;
     return;
