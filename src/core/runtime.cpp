@@ -120,14 +120,16 @@ void note_end_of_main() {
 
 // Main need not be a root: it may have used nothing of weft, and end after all that have.
 pthread_key_t key_of_main;
+bool has_key_of_main = false;
 
 void expect_end_of_main() {
-  if (os::this_klt() == getpid()) pthread_setspecific(key_of_main, &runtime);
+  if (has_key_of_main && os::this_klt() == getpid()) pthread_setspecific(key_of_main, &runtime);
 }
 
 [[gnu::constructor]] void look_for_main() {
   const auto end = [](void*) { note_end_of_main(); };
-  if (pthread_key_create(&key_of_main, end) == 0) expect_end_of_main();
+  has_key_of_main = pthread_key_create(&key_of_main, end) == 0;
+  expect_end_of_main();
 }
 
 // The KLT of a root ends.

@@ -35,10 +35,9 @@ os::SignalMask put_in_force(Worker& worker, const os::Identity& identity, os::Si
   worker.mask_changed = identity.has_mask;
   const bool is_lent =
       is_on_roots_klt(worker) && &identity != worker.home && (identity.has_mask || worker.home->has_mask);
-  const os::SignalMask of_root = is_lent && worker.home->has_mask ? worker.home->blocked : usual;
-  if (is_lent) os::note_mask_on_main(true, of_root);
+  if (is_lent) os::note_mask_on_main(true, worker.home->has_mask ? worker.home->blocked : usual);
   os::set_signals(mask);
-  if (!is_lent && is_on_roots_klt(worker)) os::note_mask_on_main(false, of_root);
+  if (!is_lent && is_on_roots_klt(worker)) os::note_mask_on_main(false, 0);
   return mask;
 }
 

@@ -318,27 +318,27 @@ bool help_who_computes(const Stuck& stuck) {
 // The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. True if
 // something was done about it.
 bool help(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
+  const int klt = worker.klt.load(std::memory_order_relaxed);
   Stuck stuck{.worker = worker,
               .before = before,
-              .klt = worker.klt.load(std::memory_order_relaxed),
+              .klt = klt,
               .interrupts = watchdog_interrupts.load(std::memory_order_relaxed),
               .elsewhere_too = elsewhere_too,
               .has_roots_klt = keeps_root_from_going_on(worker),
-              .used = 0,
+              .used = cpu_time_used(before, klt),
               .now = now};
-  stuck.used = cpu_time_used(before, stuck.klt);
   const bool computes = stuck.used >= (now - before.since) / 2;
   before.blocked = false;
   // To see that it does costs less so than to read it in /proc.
   if (!stuck.interrupts && computes) return run_beside(stuck);
-  os::KltActivity activity = os::klt_activity(stuck.klt, &stuck.others_blocked);
+  os::KltActivity activity = os::klt_activity(klt, &stuck.others_blocked);
   if (activity == os::KltActivity::gone) return false;
   if (activity == os::KltActivity::not_known) {
     tell_of_proc();
     activity = computes ? os::KltActivity::runs : os::KltActivity::sleeps;
   }
   const bool asleep = activity == os::KltActivity::sleeps;
-  if (!stuck.has_roots_klt && !computes) stuck.slept = slept_in_between(before, stuck.klt);
+  if (!stuck.has_roots_klt && !computes) stuck.slept = slept_in_between(before, klt);
   const bool polls = stuck.slept == Slept::some;
   if (!asleep) before.asleep_since = now;
   return asleep || polls ? help_who_sleeps(stuck) : help_who_computes(stuck);

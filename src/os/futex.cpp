@@ -30,6 +30,11 @@ void futex_wait_until(std::atomic<std::uint32_t>& word, std::uint32_t expected, 
                     reinterpret_cast<long>(&deadline), 0, static_cast<long>(FUTEX_BITSET_MATCH_ANY));
 }
 
+void nap(std::uint64_t nanoseconds) {
+  std::atomic<std::uint32_t> nobody{0};
+  futex_wait_for(nobody, 0, nanoseconds);
+}
+
 void futex_wake(std::atomic<std::uint32_t>& word, int count) {
   arch::system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAKE_PRIVATE, count);
 }

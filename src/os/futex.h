@@ -15,6 +15,9 @@ void futex_wait_for(std::atomic<std::uint32_t>& word, std::uint32_t expected, st
 /// The same, until `deadline_ns` of os::now_ns() at the latest (UINT64_MAX: for ever).
 void futex_wait_until(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns);
 
+/// Sleeps for so long, or a little less.
+void nap(std::uint64_t nanoseconds);
+
 /// Wakes at most `count` sleepers on `word`.
 void futex_wake(std::atomic<std::uint32_t>& word, int count);
 

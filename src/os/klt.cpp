@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "arch/system_call.h"
-#include "os/clock.h"
 #include "os/control.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
@@ -191,11 +190,6 @@ bool read_signals(pid_t klt, SignalState& state) {
   return read_mask("\nSigBlk:", state.blocked) && read_mask("\nSigCgt:", state.handled);
 }
 
-void sleep_for(std::uint64_t nanoseconds) {
-  std::atomic<std::uint32_t> nobody{0};
-  futex_wait_until(nobody, 0, now_ns() + nanoseconds);
-}
-
 // Who forks, starts a thread or looks at the libraries has all blocked for a moment. And who is in a handler has one
 // more blocked than before, which is handled: that counts if it is still so after a while.
 void look_up_signals_of_main() {
@@ -226,7 +220,7 @@ void look_up_signals_of_main() {
     }
     const bool may_be_in_handler = (unexpected & of_main.handled) != 0;
     if (!may_be_in_handler || ++looks == most_looks) break;
-    sleep_for(between_looks_ns);
+    nap(between_looks_ns);
   }
   if (always != all) of_program.store(always & ~mask_of(interrupt_signal()), std::memory_order_relaxed);
 }

@@ -3,8 +3,8 @@
 #include "check.h"
 
 #include <omp.h>
-#include <sched.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 static void ten_thousand_from_one_producer(void) {

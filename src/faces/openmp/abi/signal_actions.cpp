@@ -51,10 +51,7 @@ bool is_under_way() {
 void leave_signal_to_program() {
   constexpr std::uint64_t longest_ns = 100ULL * 1000 * 1000, nap_ns = 100ULL * 1000;
   os::stop_interrupting();
-  for (const std::uint64_t began = os::now_ns(); is_under_way() && os::now_ns() - began < longest_ns;) {
-    std::atomic<std::uint32_t> nobody{0};
-    os::futex_wait_until(nobody, 0, os::now_ns() + nap_ns);
-  }
+  for (const std::uint64_t began = os::now_ns(); is_under_way() && os::now_ns() - began < longest_ns;) os::nap(nap_ns);
 }
 
 // Whether it is something else than a handler of the program's; then that is known from now on, and all there is to do.
