@@ -200,6 +200,13 @@ void on_interrupt(const Interruption& interruption) {
   on_watchdog(*worker, interruption);
 }
 
+// Of what runs on this KLT. Not known: of what runs on a stack that is none of a unit's.
+std::uintptr_t end_of_frames(std::uintptr_t stack_pointer) {
+  const Stack* stack = stack_in_use();
+  const bool known = stack != nullptr && stack->holds(reinterpret_cast<const void*>(stack_pointer));
+  return known ? reinterpret_cast<std::uintptr_t>(stack) : UINTPTR_MAX;  // there lies its descriptor
+}
+
 // Whether what runs there may be left, as far as its stack goes: not what runs on a scheduler's, or on none of its own.
 // Where weft changes stacks, the stack pointer may be on another one than the unit's.
 bool has_room_to_be_left(std::uintptr_t stack_pointer) {
@@ -219,7 +226,7 @@ bool preemption_works() { return enabled; }
 
 void enable_preemption() {
   if (sanitizer::active) return;
-  enabled = os::install_interrupt(on_interrupt, preemption_settings.signal);
+  enabled = os::install_interrupt(on_interrupt, end_of_frames, preemption_settings.signal);
   if (!enabled && preemption_settings.signal != 0)
     base::warn("WEFT_PREEMPT_SIGNAL=%d: the program has a handler for it; nothing is preempted",
                preemption_settings.signal);

@@ -37,6 +37,7 @@ pthread_mutex_t refreshing = PTHREAD_MUTEX_INITIALIZER;
 unsigned long long changes_seen = 0;  // of the list of objects, when the table was made; 0: it was not yet
 
 void (*interrupted_code)(const Interruption&) = nullptr;
+std::uintptr_t (*end_of_frames_on)(std::uintptr_t) = nullptr;
 std::atomic<bool (*)(std::uintptr_t)> has_room_on{nullptr};  // with it the handler begins on the alternate stack
 std::atomic<int> signal_number{0};                           // 0: none, or the program has taken it
 constexpr int tick_mark = 0x77656674;                        // of a signal that a handler has passed on
@@ -213,6 +214,13 @@ bool can_be_read(std::uintptr_t address) {
 constexpr std::uintptr_t looks_at_ticks = 256UL * 1024;
 constexpr std::uintptr_t looks_at_yields = 32UL * 1024;  // they come often: 2 us where signals are blocked
 
+// How far to look from there on, for so many bytes at most. Behind a unit's frames lies whatever the kernel has put
+// there. (Bug: a malloc arena, whose thread had called dl_iterate_phdr(): what ran on that stack was never left again.)
+std::uintptr_t end_of_look(std::uintptr_t begin, std::uintptr_t looks_at) {
+  const std::uintptr_t end = end_of_frames_on != nullptr ? end_of_frames_on(begin) : UINTPTR_MAX;
+  return end - begin < looks_at ? end : begin + looks_at;
+}
+
 // Whether a handler of the program's runs, on the stack from `begin` on: there, within `looks_at` bytes, lies then what
 // the kernel has saved, with fewer signals blocked than now. Where none is blocked, or what is blocked on weft's own
 // KLTs, none runs (but for one with SA_NODEFER and an empty mask). A context that a handler has left behind on the
@@ -220,8 +228,9 @@ constexpr std::uintptr_t looks_at_yields = 32UL * 1024;  // they come often: 2 u
 bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t looks_at) {
   if (blocked == 0 || blocked == signals_blocked_on_klts()) return false;
   constexpr std::uintptr_t step = arch::saved_context_alignment;
+  const std::uintptr_t end = end_of_look(begin, looks_at);
   std::uintptr_t readable = begin;  // up to there
-  for (std::uintptr_t at = (begin + step - 1) / step * step; at - begin < looks_at; at += step) {
+  for (std::uintptr_t at = (begin + step - 1) / step * step; at + sizeof(ucontext_t) <= end; at += step) {
     while (at + sizeof(ucontext_t) > readable) {
       if (!can_be_read(readable)) return false;
       readable = (readable / page + 1) * page;
@@ -240,8 +249,9 @@ bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t lo
 // this time. A callback that has put more than this below it is taken for any other code.
 bool runs_under_lock_of_linker(std::uintptr_t stack) {
   constexpr std::uintptr_t looks_at = 4096;
+  const std::uintptr_t end = end_of_look(stack, looks_at);
   std::uintptr_t readable = (stack / page + 1) * page;  // up to there
-  for (std::uintptr_t at = (stack + 7) / 8 * 8; at - stack < looks_at; at += 8) {
+  for (std::uintptr_t at = (stack + 7) / 8 * 8; at < end; at += 8) {
     if (at >= readable) {
       if (!can_be_read(at)) return false;
       readable += page;
@@ -358,8 +368,10 @@ void leave(const Interruption& interruption, void (*function)(void*), void* argu
   arch::system_call(SYS_sigaltstack, 0, reinterpret_cast<long>(&interrupted->uc_stack));
 }
 
-bool install_interrupt(void (*interrupted)(const Interruption&), int wanted) {
+bool install_interrupt(void (*interrupted)(const Interruption&), std::uintptr_t (*end_of_frames)(std::uintptr_t stack),
+                       int wanted) {
   interrupted_code = interrupted;
+  end_of_frames_on = end_of_frames;
   if (wanted != 0) {
     if (is_free(wanted) && install_on(wanted)) signal_number = wanted;
     return interrupt_signal() != 0;

@@ -57,9 +57,11 @@ struct Interruption {
   void* context;
 };
 
-/// Installs the handler. `wanted`: the signal's number; 0: a free real-time one. False: it is, or all are, in use by
-/// the program.
-bool install_interrupt(void (*interrupted)(const Interruption&), int wanted);
+/// Installs the handler. end_of_frames(stack pointer), also asked by in_handler_of_program(): one past the frames on
+/// that stack, behind which is somebody else's memory; UINTPTR_MAX: not known. `wanted`: the signal's number; 0: a free
+/// real-time one. False: it is, or all are, in use by the program.
+bool install_interrupt(void (*interrupted)(const Interruption&), std::uintptr_t (*end_of_frames)(std::uintptr_t stack),
+                       int wanted);
 
 /// From now on the handler touches the stack of what it interrupts only where has_room(stack pointer) says that this
 /// may be left. KLTs need an alternate stack for that (os/fault.h).

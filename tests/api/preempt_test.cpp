@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <dlfcn.h>
+#include <link.h>
 #include <stdexcept>
 #include <string>
 #include <sys/time.h>
@@ -293,6 +294,31 @@ TEST_P(Preempt, UnitsGiveWayInPoolsOfEveryOrder) {
       start_spinner();
       jobs.join();
     }
+}
+
+// Bug: what lies behind a unit's stack was taken for what is on it, and a word there that stands for a call by
+// dl_iterate_phdr() kept the unit from being left, for ever.
+TEST_P(Preempt, WhatLiesBehindTheStackDoesNotCount) {
+  constexpr std::size_t stack_words = 8192, words_behind = 2048;
+  // As many of them as there are: none can begin before one of the others is left.
+  std::vector<std::vector<void*>> memories(more_than_workers(), std::vector<void*>(stack_words));
+  for (std::vector<void*>& memory : memories)
+    memory.resize(stack_words + words_behind, reinterpret_cast<void*>(&dl_iterate_phdr));
+  std::atomic<unsigned> begun{0};
+  const std::uint64_t end = now_ns() + 10ULL * 1000 * 1000 * 1000;
+  Jobs jobs;
+  for (std::vector<void*>& memory : memories) {
+    weft_unit_attr attr = preemptive(0, WEFT_FULL_L);
+    attr.stack = memory.data();
+    attr.stack_size = stack_words * sizeof memory[0];
+    jobs.start(attr, [&] {
+      ++begun;
+      while (begun != memories.size() && now_ns() < end)
+        for (int turn = 0; turn < 10000; ++turn) asm volatile("");
+      EXPECT_EQ(begun, memories.size());
+    });
+  }
+  jobs.join();
 }
 
 TEST_P(Preempt, KindsMix) {
