@@ -303,7 +303,7 @@ TEST_P(Preempt, WhatLiesBehindTheStackDoesNotCount) {
   // As many of them as there are: none can begin before one of the others is left.
   std::vector<std::vector<void*>> memories(more_than_workers(), std::vector<void*>(stack_words));
   for (std::vector<void*>& memory : memories)
-    memory.resize(stack_words + words_behind, reinterpret_cast<void*>(&dl_iterate_phdr));
+    memory.resize(stack_words + words_behind, reinterpret_cast<char*>(&dl_iterate_phdr) + 1);
   std::atomic<unsigned> begun{0};
   const std::uint64_t end = now_ns() + 10ULL * 1000 * 1000 * 1000;
   Jobs jobs;
