@@ -189,8 +189,8 @@ void take_over(Klt& self) {
     self.moved = false;
     os::bind_klt(self.id, self.cpus);
   }
-  worker.carrier.store(&self, std::memory_order_relaxed);
-  worker.klt.store(self.id, std::memory_order_release);  // after the carrier: arm(), in preempt_timer.cpp
+  worker.carrier.store(&self, std::memory_order_release);
+  worker.klt.store(self.id, std::memory_order_relaxed);
   const int cpu = worker.cpu.load(std::memory_order_relaxed);
   if (cpu != self.cpu && os::bind_klt(self.id, cpu)) self.cpu = cpu;
   self.ticker.stop();  // the watchdog may have started it while this KLT slept: its tick may have come and gone
@@ -264,6 +264,7 @@ void* begin(void* argument) {
   os::unregister_rseq();
   os::provide_signal_stack();
   self->id = os::this_klt();
+  self->ticker.belong_to(self->id);
   self->thread_pointer = arch::thread_pointer();
   offer_identity_of_this_klt();  // nothing thread-local from here on
   const os::SignalMask carrying = os::signals_blocked_on_klts();
@@ -340,7 +341,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   hand_over(worker, *klt);
   while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
-  worker.carrier.store(nullptr, std::memory_order_release);  // after its KLT: arm()
+  worker.carrier.store(nullptr, std::memory_order_relaxed);
   worker.home = home;
   worker.mask_changed = home != nullptr && home->has_mask;
   *arch::thread_word_of(worker.installed->thread_pointer) = &worker;
@@ -534,7 +535,7 @@ void keep_time(Worker& worker) {
 }
 
 os::Ticker& ticker_of(Worker& worker) {
-  Klt* klt = worker.carrier.load(std::memory_order_relaxed);
+  Klt* klt = worker.carrier.load(std::memory_order_acquire);
   return klt != nullptr ? klt->ticker : worker.ticker;
 }
 

@@ -48,11 +48,8 @@ std::uint64_t first_tick(const Worker& worker) {
 
 void arm(Worker& worker) {
   Klt* const carrier = worker.carrier.load(std::memory_order_acquire);
-  // That of the KLT which it was born with: who gives it to a Klt says that first, and who gets it back says that last.
-  const int klt = carrier != nullptr ? carrier->id : worker.klt.load(std::memory_order_acquire);
-  if (klt == 0 || worker.carrier.load(std::memory_order_relaxed) != carrier) return;
   os::Ticker& ticker = carrier != nullptr ? carrier->ticker : worker.ticker;
-  ticker.start(klt, first_tick(worker), carrier != nullptr ? 0 : preemption_settings.interval_ns);
+  ticker.start(first_tick(worker), carrier != nullptr ? 0 : preemption_settings.interval_ns);
 }
 
 void start(Worker& worker) {
@@ -220,7 +217,7 @@ void tick_on(Worker& worker) {
 }
 
 void end_ticking(Worker& worker) {
-  ticker_of(worker).end();
+  worker.ticker.belong_to(0);
   if (leads(worker)) hand_over_lead(worker);
 }
 

@@ -183,6 +183,7 @@ bool become_root(Worker& worker) {
   worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
+  worker.ticker.belong_to(os::this_klt());
   worker.interrupt_sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
   if (os::interrupt_signal() != 0) os::block_interrupt(false);  // the program may have blocked all there are
@@ -263,6 +264,7 @@ void* carry_worker(void* argument) {
   worker->installed = native;
   worker->mask_changed = false;
   worker->klt.store(os::this_klt(), std::memory_order_relaxed);
+  worker->ticker.belong_to(os::this_klt());
   become_active(*worker);
   arch::set_thread_word(worker);
   worker->signal_stack = os::provide_signal_stack();

@@ -7,6 +7,7 @@
 
 #include "arch/system_call.h"
 #include "os/clock.h"
+#include "os/futex.h"
 #include "os/interrupt.h"
 
 #ifndef sigev_notify_thread_id
@@ -43,17 +44,25 @@ void Ticker::remove() {
   for (; count_ != 0; --count_) arch::system_call(SYS_timer_delete, timers_[count_ - 1]);
 }
 
-// For that KLT: those that there are may be for another. One that ticks again can do with a single timer, too.
-bool Ticker::prepare(pid_t klt, bool again) {
-  if (klt_ != klt) remove();
-  klt_ = klt;
+// One that ticks again can do with a single timer, too.
+bool Ticker::prepare(bool again) {
+  if (klt_ == 0) return false;
   const unsigned wanted = again ? 2 : 1;
   int error = 0;
-  while (count_ < wanted && (error = create(timers_[count_], klt)) == 0) ++count_;
+  while (count_ < wanted && (error = create(timers_[count_], klt_)) == 0) ++count_;
   if (count_ != 0) return true;
   // EINVAL: no such KLT, any longer.
   if (error != EINVAL) refused_with.store(error, std::memory_order_relaxed);
   return false;
+}
+
+// Whoever is just at it is done in a moment, with a KLT that is still there.
+void Ticker::belong_to(pid_t klt) {
+  while (busy_.exchange(true, std::memory_order_acquire)) give_up_cpu();
+  remove();
+  runs_.store(false, std::memory_order_relaxed);
+  klt_ = klt;
+  busy_.store(false, std::memory_order_release);
 }
 
 void Ticker::set(std::uint64_t first_ns, std::uint64_t interval_ns) const {
@@ -69,9 +78,9 @@ bool Ticker::is_under_way() const {
   return due == again_and_again || now_ns() < due + most_late_ns;
 }
 
-bool Ticker::start(pid_t klt, std::uint64_t first_ns, std::uint64_t interval_ns) {
+bool Ticker::start(std::uint64_t first_ns, std::uint64_t interval_ns) {
   if (is_under_way() || busy_.exchange(true, std::memory_order_acquire)) return false;
-  const bool prepared = !is_under_way() && prepare(klt, interval_ns != 0);
+  const bool prepared = !is_under_way() && prepare(interval_ns != 0);
   if (prepared) {
     due_.store(interval_ns == 0 ? first_ns : again_and_again, std::memory_order_relaxed);
     runs_.store(true, std::memory_order_relaxed);  // before: it may tick, and say so, before set() returns here
@@ -85,13 +94,6 @@ void Ticker::stop() {
   if (!runs() || busy_.exchange(true, std::memory_order_acquire)) return;
   for (unsigned index = 0; index < count_; ++index) set_one(timers_[index], 0, 0);
   runs_.store(false, std::memory_order_relaxed);
-  busy_.store(false, std::memory_order_release);
-}
-
-void Ticker::end() {
-  stop();
-  if (busy_.exchange(true, std::memory_order_acquire)) return;
-  remove();
   busy_.store(false, std::memory_order_release);
 }
 

@@ -15,14 +15,14 @@ namespace weft::os {
 
 class Ticker {
  public:
-  /// Ticks the KLT each `interval_ns`, for the first time at `first_ns` of os::now_ns(); 0: only that once. False: it
-  /// has been started already, or somebody is just at it, or the kernel has no further timer.
-  bool start(pid_t klt, std::uint64_t first_ns, std::uint64_t interval_ns);
+  /// The KLT that it ticks from now on; 0: none, before the one that it has had ends. Not from a handler.
+  void belong_to(pid_t klt);
+  /// Ticks its KLT each `interval_ns`, for the first time at `first_ns` of os::now_ns(); 0: only that once. False: it
+  /// has been started already, or somebody is just at it, or there is no KLT, or the kernel has no further timer.
+  bool start(std::uint64_t first_ns, std::uint64_t interval_ns);
   void stop();
   /// One that was to tick once has done so.
   void has_ticked() { runs_.store(false, std::memory_order_relaxed); }
-  /// The timer itself goes: before the KLT ends.
-  void end();
   bool runs() const { return runs_.load(std::memory_order_relaxed); }
   /// The same, but not where its only tick is long overdue: has_ticked() has not been told, and start() helps.
   bool is_under_way() const;
@@ -32,7 +32,7 @@ class Ticker {
 
  private:
   static constexpr std::uint64_t again_and_again = UINT64_MAX;
-  bool prepare(pid_t klt, bool again);
+  bool prepare(bool again);
   void set(std::uint64_t first_ns, std::uint64_t interval_ns) const;
   void remove();
 
@@ -40,9 +40,9 @@ class Ticker {
   std::atomic<bool> busy_{false};
   std::atomic<bool> runs_{false};
   std::atomic<std::uint64_t> due_{again_and_again};  // when it was to tick
-  pid_t klt_ = 0;                                    // of the timers that there are
-  int timers_[2] = {};                               // the kernel's numbers
-  unsigned count_ = 0;                               // how many there are: the second comes with the first need
+  pid_t klt_ = 0;
+  int timers_[2] = {};  // the kernel's numbers
+  unsigned count_ = 0;  // how many there are: the second comes with the first need
 };
 
 }  // namespace weft::os

@@ -360,10 +360,11 @@ class TickerTest : public ::testing::Test {
     sigemptyset(&tick_);
     sigaddset(&tick_, os::interrupt_signal());
     pthread_sigmask(SIG_BLOCK, &tick_, &before_);
+    ticker_.belong_to(os::this_klt());
   }
   void TearDown() override {
     if (os::interrupt_signal() == 0) return;
-    ticker_.end();
+    ticker_.belong_to(0);
     while (ticks_within(0)) {
     }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -382,12 +383,12 @@ class TickerTest : public ::testing::Test {
 constexpr long long_enough = 900'000'000;
 
 TEST_F(TickerTest, IsStartedAnewAfterATickThatWasLost) {
-  ASSERT_TRUE(ticker_.start(os::this_klt(), os::now_ns() + 1, 0));
+  ASSERT_TRUE(ticker_.start(os::now_ns() + 1, 0));
   EXPECT_TRUE(ticker_.runs());
   EXPECT_TRUE(ticks_within(long_enough));
   EXPECT_TRUE(ticker_.runs());
   EXPECT_TRUE(eventually([this] { return !ticker_.is_under_way(); }));
-  EXPECT_TRUE(ticker_.start(os::this_klt(), os::now_ns() + 1, 0));
+  EXPECT_TRUE(ticker_.start(os::now_ns() + 1, 0));
   EXPECT_TRUE(ticks_within(long_enough));
   ticker_.has_ticked();
   EXPECT_FALSE(ticker_.runs());
@@ -397,8 +398,8 @@ TEST_F(TickerTest, IsStartedAnewAfterATickThatWasLost) {
 TEST_F(TickerTest, TicksAgainAndAgain) {
   constexpr std::uint64_t interval = 2'000'000;
   const std::uint64_t first = os::now_ns() + interval;
-  ASSERT_TRUE(ticker_.start(os::this_klt(), first, interval));
-  EXPECT_FALSE(ticker_.start(os::this_klt(), first, interval));
+  ASSERT_TRUE(ticker_.start(first, interval));
+  EXPECT_FALSE(ticker_.start(first, interval));
   for (unsigned tick = 0; tick < 20; ++tick) {
     ASSERT_TRUE(ticks_within(long_enough));
     EXPECT_GE(os::now_ns(), first + tick * interval);
@@ -410,8 +411,27 @@ TEST_F(TickerTest, TicksAgainAndAgain) {
   }
   EXPECT_FALSE(ticks_within(10'000'000));
   // Once, where it has ticked again and again before.
-  ASSERT_TRUE(ticker_.start(os::this_klt(), os::now_ns() + 1, 0));
+  ASSERT_TRUE(ticker_.start(os::now_ns() + 1, 0));
   EXPECT_TRUE(ticks_within(long_enough));
+  EXPECT_FALSE(ticks_within(10'000'000));
+}
+
+// Bug: one that was started as its KLT ended ticked that one for ever, or nobody, and the next KLT never.
+TEST_F(TickerTest, TicksTheKltThatItBelongsTo) {
+  constexpr std::uint64_t interval = 2'000'000;
+  ASSERT_TRUE(ticker_.start(os::now_ns() + interval, interval));
+  std::thread([&] {  // its signals are blocked as here
+    ticker_.belong_to(os::this_klt());
+    EXPECT_FALSE(ticker_.runs());
+    EXPECT_TRUE(ticker_.start(os::now_ns() + interval, interval));
+    EXPECT_TRUE(ticks_within(long_enough));
+    EXPECT_TRUE(ticks_within(long_enough));
+    ticker_.belong_to(0);
+    EXPECT_FALSE(ticker_.start(os::now_ns() + interval, interval));
+  })
+      .join();
+  while (ticks_within(0)) {
+  }
   EXPECT_FALSE(ticks_within(10'000'000));
 }
 
