@@ -160,7 +160,7 @@ extern "C" weft_unit* weft_unit_self() {
 
 extern "C" void weft_unit_exit() {
   core::Unit& unit = core::this_unit();
-  if (core::is_root(unit) && core::this_worker()->was_unit) core::end_forked();
+  if (core::is_root(unit) && core::this_worker()->root.was_unit) core::end_forked();
   if (core::is_root(unit) || !core::may_wait(unit) || !core::has_flag(unit, core::UnitFlag::free_standing))
     base::panic("weft_unit_exit: only a unit with a stack can exit");
   core::exit_unit(unit);

@@ -90,7 +90,7 @@ void let_stop(Worker& worker) {
   if (wake(worker) || !preemption_works()) return;
   const int klt = worker.klt.load(std::memory_order_relaxed);
   if (klt == 0 || os::klt_activity(klt) != os::KltActivity::runs) return;
-  if (!worker.interrupt_sent.exchange(true, std::memory_order_relaxed)) os::interrupt(klt);
+  if (!worker.interrupts.sent.exchange(true, std::memory_order_relaxed)) os::interrupt(klt);
 }
 
 void pack(unsigned active) {

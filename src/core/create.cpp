@@ -214,7 +214,7 @@ void renew(Unit& unit, void (*entry)(void*), void* argument) {
 
 void exit_unit(Unit& unit) {
   if (details(unit).face != nullptr) end_extras(unit);
-  sanitizer::abandon_frames(*unit.stack, this_worker()->left_fiber);
+  sanitizer::abandon_frames(*unit.stack, this_worker()->sanitizer.left_fiber);
   weft_unit_finish();
 }
 

@@ -46,7 +46,7 @@ bool exists(Key key) {
 // Where the calling unit keeps its table; nullptr: it is a face's own unit.
 void** table_place(Worker& worker) {
   Unit& unit = *worker.current;
-  if (is_root(unit)) return &worker.root_extras;
+  if (is_root(unit)) return &worker.root.extras;
   return has_flag(unit, UnitFlag::free_standing) ? &details(unit).face : nullptr;
 }
 
@@ -148,11 +148,11 @@ bool ends_extras(const Unit& unit) {
 
 void inherit_extras(Worker& root, Worker& before) {
   void** place = table_place(before);
-  if (place != nullptr) root.root_extras = std::exchange(*place, &of_forked);
+  if (place != nullptr) root.root.extras = std::exchange(*place, &of_forked);
 }
 
 void end_root_extras(Worker& worker) {
-  if (worker.root_extras != nullptr) end_table(&worker.root_extras);
+  if (worker.root.extras != nullptr) end_table(&worker.root.extras);
 }
 
 }  // namespace weft::core

@@ -89,7 +89,7 @@ Unit* take_oldest(Worker& worker) {
 // units that have become ready lie there; but those that yield are put at the old end (put_behind_all_others).
 Unit* take_another(Worker& worker) {
   if (!worker.privacy.enter()) return worker.deque.steal();
-  Unit* unit = worker.deque.pop_any_alone(worker.fair_turns / 2);
+  Unit* unit = worker.deque.pop_any_alone(worker.turns.fair / 2);
   worker.privacy.leave();
   return unit;
 }
@@ -98,8 +98,8 @@ Unit* take_another(Worker& worker) {
 
 [[gnu::noinline]] bool is_turn_of_others_by_time(Worker& worker) {
   constexpr std::uint64_t interval_ns = 5ULL * 1000 * 1000;
-  if (os::now_ns() - worker.last_turn >= interval_ns) return true;
-  worker.turn_points = worker.scheduling_points.load(std::memory_order_relaxed);
+  if (os::now_ns() - worker.turns.last >= interval_ns) return true;
+  worker.turns.points = worker.scheduling_points.load(std::memory_order_relaxed);
   return false;
 }
 
@@ -111,10 +111,10 @@ namespace {
 Unit* next_in_turn(Worker& worker) {
   if (!is_turn_of_others(worker)) [[likely]]
     return nullptr;
-  worker.turn_points = worker.scheduling_points.load(std::memory_order_relaxed);
-  worker.last_turn = os::now_ns();
-  worker.turn_of_what_was_left = left_to_awake.load(std::memory_order_relaxed);
-  const bool turn_of_inbox = ++worker.fair_turns % 2 != 0;
+  worker.turns.points = worker.scheduling_points.load(std::memory_order_relaxed);
+  worker.turns.last = os::now_ns();
+  worker.turns.of_what_was_left = left_to_awake.load(std::memory_order_relaxed);
+  const bool turn_of_inbox = ++worker.turns.fair % 2 != 0;
   Unit* unit = turn_of_inbox ? take_oldest(worker) : take_another(worker);
   if (unit == nullptr) unit = turn_of_inbox ? take_another(worker) : take_oldest(worker);
   return unit;
@@ -162,7 +162,7 @@ bool any_work_within(const Share* scope, Lookers looker) {
 
 // By turns, for each of them could have something for ever.
 Unit* next_placed_or_newest(Worker& worker) {
-  if (++worker.placed_turns % 2 == 0)
+  if (++worker.turns.placed % 2 == 0)
     if (Unit* unit = take_newest(worker); unit != nullptr) return unit;
   return next_placed(worker);
 }
@@ -195,13 +195,13 @@ bool is_left_to(Worker& victim, Worker& thief) {
   if (victim.deque.size() != 1) return false;
   const std::uint64_t points = victim.scheduling_points.load(std::memory_order_relaxed);
   constexpr unsigned often = 1024;  // then it is taken all the same: the thief shall not look for ever
-  const bool stands_still = thief.seen_at == &victim && thief.seen_points == points;
-  if (stands_still || ++thief.units_left == often) {
-    thief.units_left = 0;
+  const bool stands_still = thief.last_search.at == &victim && thief.last_search.points == points;
+  if (stands_still || ++thief.turns.units_left == often) {
+    thief.turns.units_left = 0;
     return false;
   }
-  thief.seen_at = &victim;
-  thief.seen_points = points;
+  thief.last_search.at = &victim;
+  thief.last_search.points = points;
   return true;
 }
 

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t points_in_a_row = 61;
 /// The clock is looked at once per points_in_a_row, so not each call tells.
 bool is_turn_of_others_by_time(Worker& worker);
 inline bool is_turn_of_others(Worker& worker) {
-  const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed) - worker.turn_points;
+  const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed) - worker.turns.points;
   return points >= points_in_a_row && is_turn_of_others_by_time(worker);
 }
 
@@ -42,7 +42,7 @@ enum class Sought : std::uint8_t { anything, share };
 Found search(Worker& worker, Sought sought = Sought::anything);
 
 /// What spares that rest have left behind. For a worker that is never without something of its own to do, and so never
-/// searches: now and then (Worker::turn_of_what_was_left).
+/// searches: now and then (Turns::of_what_was_left).
 Found search_what_was_left(Worker& worker);
 
 /// Whether a search on the worker would find something (a hint), whatever the caller is.

@@ -14,9 +14,9 @@ namespace {
 
 void release_caches(Worker& worker) {
   worker.stacks.release_all();
-  while (os::Identity* identity = worker.spares) {
-    worker.spares = identity->next;
-    --worker.spare_count;
+  while (os::Identity* identity = worker.identities.spares) {
+    worker.identities.spares = identity->next;
+    --worker.identities.spare_count;
     end_or_share_identity(identity);
   }
 }

@@ -36,12 +36,12 @@ void share(os::Identity* identity) {
 
 // All but the first `kept` of the worker's.
 void share_spares(Worker& worker, unsigned kept) {
-  os::Identity** end = &worker.spares;
+  os::Identity** end = &worker.identities.spares;
   for (unsigned index = 0; index < kept && *end != nullptr; ++index) end = &(*end)->next;
   os::Identity* first = *end;
   if (first == nullptr) return;
   *end = nullptr;
-  worker.spare_count = kept;
+  worker.identities.spare_count = kept;
   os::Identity* last = first;
   while (last->next != nullptr) last = last->next;
   SpinGuard guard(shared_lock);
@@ -50,17 +50,17 @@ void share_spares(Worker& worker, unsigned kept) {
 }
 
 void keep_as_spare(Worker& worker, os::Identity* identity) {
-  identity->next = worker.spares;
-  worker.spares = identity;
-  ++worker.spare_count;
+  identity->next = worker.identities.spares;
+  worker.identities.spares = identity;
+  ++worker.identities.spare_count;
 }
 
 }  // namespace
 
 os::Identity* take_identity(Worker& worker) {
-  if (os::Identity* identity = worker.spares; identity != nullptr) {
-    worker.spares = identity->next;
-    --worker.spare_count;
+  if (os::Identity* identity = worker.identities.spares; identity != nullptr) {
+    worker.identities.spares = identity->next;
+    --worker.identities.spare_count;
     return identity;
   }
   if (os::Identity* identity = take_shared(); identity != nullptr) return identity;
@@ -75,12 +75,12 @@ os::Identity* take_identity(Worker& worker) {
 
 void give_identity(Worker& worker, os::Identity* identity) {
   identity->has_mask = false;
-  if (worker.spare_count == most_spares) share_spares(worker, most_spares / 2);
+  if (worker.identities.spare_count == most_spares) share_spares(worker, most_spares / 2);
   keep_as_spare(worker, identity);
 }
 
 void leave_identities_to_others(Worker& worker) {
-  if (worker.spares != nullptr) share_spares(worker, 0);
+  if (worker.identities.spares != nullptr) share_spares(worker, 0);
 }
 
 bool take_spare_in_handler(Worker& worker) {
@@ -147,19 +147,19 @@ void end_shared_identities() {
 }
 
 bool ensure_own_identity(Worker& worker) {
-  worker.own = take_identity(worker);
-  return worker.own != nullptr;
+  worker.identities.own = take_identity(worker);
+  return worker.identities.own != nullptr;
 }
 
 void keep_identity_slowly(Worker& worker, Unit& unit) {
-  if (details(unit).identity == nullptr && worker.own != nullptr) {
+  if (details(unit).identity == nullptr && worker.identities.own != nullptr) {
     // A KLT of weft's schedules on its own; a root can do without until it runs the next unit, unless that may hold a
     // KLT (klt_switch.cpp).
-    const bool can_do_without = worker.home != nullptr && count_klts().made == 0;
+    const bool can_do_without = worker.identities.home != nullptr && count_klts().made == 0;
     os::Identity* another = can_do_without ? nullptr : take_identity(worker);
     if (another != nullptr || can_do_without) {
-      details(unit).identity = worker.own;
-      worker.own = another;
+      details(unit).identity = worker.identities.own;
+      worker.identities.own = another;
       ++worker.counters.promoted_to_identity;
     }
   }

@@ -19,10 +19,10 @@ namespace weft::core {
 extern bool identities_enabled;
 
 inline void install(Worker& worker, os::Identity* identity) {
-  if (worker.installed == identity) return;
+  if (worker.identities.installed == identity) return;
   if (signal_masks_in_use) [[unlikely]]
     change_signal_mask(worker, *identity);
-  worker.installed = identity;
+  worker.identities.installed = identity;
   *arch::thread_word_of(identity->thread_pointer) = &worker;
   arch::set_thread_pointer(identity->thread_pointer);
 }
@@ -68,14 +68,14 @@ bool ensure_own_identity(Worker& worker);
 /// For a scheduler frame that wants to run units without identity: changes to `own`.
 inline void install_own(Worker& worker) {
   if (!identities_enabled) return;
-  if (worker.own != nullptr || ensure_own_identity(worker)) [[likely]]
-    install(worker, worker.own);
+  if (worker.identities.own != nullptr || ensure_own_identity(worker)) [[likely]]
+    install(worker, worker.identities.own);
 }
 
 /// For the scheduler itself: changes to an identity that no unit can be running on elsewhere.
 inline void install_home(Worker& worker) {
   if (!identities_enabled) return;
-  os::Identity* home = worker.home != nullptr ? worker.home : worker.own;
+  os::Identity* home = worker.identities.home != nullptr ? worker.identities.home : worker.identities.own;
   if (home == nullptr) __builtin_unreachable();  // a root has the one, a KLT of weft's the other
   install(worker, home);
 }

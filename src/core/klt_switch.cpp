@@ -46,7 +46,7 @@
 //
 // Timers belong to KLTs, and those of Klts tick once each time. A KLT that sleeps in the handler has the signal
 // blocked, so that a tick that comes late waits for it, and must not count when U goes on: a slice is half an interval
-// at least (Worker::slice_began). K2 carries the worker for a few microseconds where the next unit has its own KLT; so
+// at least (Slice::began). K2 carries the worker for a few microseconds where the next unit has its own KLT; so
 // its timer is not started until it is known that it has not (keep_time).
 //
 // Rejected: to let a root's KLT itself be kept by a unit. The root could not go on before that unit has ended.
@@ -135,10 +135,10 @@ void put_into_global(Klt& klt) {
 // By the KLT itself, which carries the worker still.
 void put_into_pool(Worker& worker, Klt& klt) {
   free_klts.fetch_add(1, std::memory_order_relaxed);
-  if (preemption_settings.pools == KltPools::local && worker.idle_klt_count < most_local) {
-    klt.next = worker.idle_klts;
-    worker.idle_klts = &klt;
-    ++worker.idle_klt_count;
+  if (preemption_settings.pools == KltPools::local && worker.klts.idle_count < most_local) {
+    klt.next = worker.klts.idle;
+    worker.klts.idle = &klt;
+    ++worker.klts.idle_count;
   } else {
     put_into_global(klt);
   }
@@ -159,8 +159,8 @@ Klt* take_from_global() {
 }
 
 Klt* take_from_pools(Worker& worker) {
-  if (Klt* klt = take_first(worker.idle_klts); klt != nullptr) {
-    --worker.idle_klt_count;
+  if (Klt* klt = take_first(worker.klts.idle); klt != nullptr) {
+    --worker.klts.idle_count;
     return klt;
   }
   if (!global_lock.try_lock()) return nullptr;
@@ -241,12 +241,12 @@ void give_away(Worker& worker, std::intptr_t order) {
 void loop(Klt& self, const os::SignalMask& carrying) {
   for (;;) {
     sleep_until_called(self);
-    os::Identity* identity = self.worker->installed = self.worker->own;
-    self.worker->mask_changed = false;
+    os::Identity* identity = self.worker->identities.installed = self.worker->identities.own;
+    self.worker->mask.changed = false;
     *arch::thread_word_of(identity->thread_pointer) = self.worker;
     arch::set_thread_pointer(identity->thread_pointer);
     take_over(self);
-    self.worker->untimed = true;
+    self.worker->slice.untimed = true;
     os::set_signals(carrying);
     const std::intptr_t order = carry(self);
     // Back on its own stack. It has carried other workers meanwhile, perhaps.
@@ -318,10 +318,10 @@ Klt* get_klt(Worker& worker) {
 
 // The first unit holds a KLT: who that is.
 Klt* begin_here(Lent& lent) {
-  lent.worker->lent_here = &lent;
+  lent.worker->klts.lent_here = &lent;
   const std::intptr_t order =
       weft_context_start_full(&lent.context, lent.stack->top(), &schedule_lent, &lent, arch::fp_control());
-  lent.worker->lent_here = nullptr;
+  lent.worker->klts.lent_here = nullptr;
   return reinterpret_cast<Klt*>(order);
 }
 
@@ -330,9 +330,9 @@ Klt* begin_here(Lent& lent) {
 void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   Lent lent{&worker, &unit, !worker.claims.frame_returns, worker.until_done, &stack};
   install_home(worker);  // a root's own: a signal may come for it meanwhile
-  os::Identity* home = worker.home;
-  worker.home = nullptr;
-  worker.ticker.stop();
+  os::Identity* home = worker.identities.home;
+  worker.identities.home = nullptr;
+  worker.slice.ticker.stop();
   const os::SignalMask before = home != nullptr ? os::block_interrupt_only() : os::block_all_signals();
   if (klt != nullptr)
     klt->begins = &lent;
@@ -342,10 +342,10 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
   worker.carrier.store(nullptr, std::memory_order_relaxed);
-  worker.home = home;
-  worker.mask_changed = home != nullptr && home->has_mask;
-  *arch::thread_word_of(worker.installed->thread_pointer) = &worker;
-  arch::set_thread_pointer(worker.installed->thread_pointer);
+  worker.identities.home = home;
+  worker.mask.changed = home != nullptr && home->has_mask;
+  *arch::thread_word_of(worker.identities.installed->thread_pointer) = &worker;
+  arch::set_thread_pointer(worker.identities.installed->thread_pointer);
   install_home(worker);
   os::set_signals(before);
   if (!is_over(worker)) tick_again(worker);  // else a root goes on in its own code
@@ -357,9 +357,9 @@ Klt& make_current(Worker& worker, Unit& unit) {
   auto klt = static_cast<Klt*>(unit.context);
   unit.flags.fetch_and(static_cast<std::uint16_t>(~unsigned{UnitFlag::holds_klt}), std::memory_order_relaxed);
   note_running(worker, unit);
-  os::Identity* identity = details(unit).identity != nullptr ? details(unit).identity : worker.own;
-  worker.installed = identity;
-  worker.mask_changed = identity->has_mask;
+  os::Identity* identity = details(unit).identity != nullptr ? details(unit).identity : worker.identities.own;
+  worker.identities.installed = identity;
+  worker.mask.changed = identity->has_mask;
   *arch::thread_word_of(identity->thread_pointer) = &worker;
   return *klt;
 }
@@ -367,21 +367,21 @@ Klt& make_current(Worker& worker, Unit& unit) {
 // The unit's own KLT carries the worker from here until the unit leaves.
 Event continue_on_own_klt(Worker& worker, Unit& unit) {
   Klt& klt = make_current(worker, unit);
-  void* here =
-      worker.lent_here != nullptr ? worker.lent_here->context : worker.carrier.load(std::memory_order_relaxed)->context;
+  void* here = worker.klts.lent_here != nullptr ? worker.klts.lent_here->context
+                                                : worker.carrier.load(std::memory_order_relaxed)->context;
   return static_cast<Event>(
       weft_context_switch(&worker.scheduler_context, here, reinterpret_cast<std::intptr_t>(&klt)));
 }
 
 // For a scheduler that a Klt will carry. False: none can be had.
-bool has_own_identity(Worker& worker) { return worker.own != nullptr || ensure_own_identity(worker); }
+bool has_own_identity(Worker& worker) { return worker.identities.own != nullptr || ensure_own_identity(worker); }
 
 // The same where the unit comes back, which holds a KLT.
 bool has_own_identity_for(Worker& worker, Unit& unit) {
   if (has_own_identity(worker)) return true;
   UnitDetails& of_unit = details(unit);
   if (of_unit.keeps_identity) return false;
-  worker.own = of_unit.identity;
+  worker.identities.own = of_unit.identity;
   of_unit.identity = nullptr;
   return true;
 }
@@ -398,7 +398,7 @@ void send_back(Worker& worker, Unit& unit) {
 }  // namespace
 
 Event run_on_klt(Worker& worker, Unit& unit, bool& lent) {
-  const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr && worker.lent_here == nullptr;
+  const bool at_home = worker.carrier.load(std::memory_order_relaxed) == nullptr && worker.klts.lent_here == nullptr;
   if (has_flag(unit, UnitFlag::holds_klt)) {
     if (!at_home) return continue_on_own_klt(worker, unit);
     lent = has_own_identity_for(worker, unit);
@@ -432,8 +432,8 @@ void leave_with_klt(Worker& worker, Unit& unit, Klt& self, const os::WordAwaited
   note_deviation(worker, unit);
   UnitDetails& of_unit = details(unit);
   if (of_unit.identity == nullptr) {
-    of_unit.identity = worker.own;
-    worker.own = take_identity(worker);  // the spare one: no lock, nothing is made
+    of_unit.identity = worker.identities.own;
+    worker.identities.own = take_identity(worker);  // the spare one: no lock, nothing is made
   }
   unit.flags.fetch_or(UnitFlag::holds_klt, std::memory_order_relaxed);
   unit.context = &self;
@@ -442,11 +442,11 @@ void leave_with_klt(Worker& worker, Unit& unit, Klt& self, const os::WordAwaited
 }
 
 bool has_spare_identity(Worker& worker, const Unit& unit) {
-  if (details(unit).identity != nullptr || worker.spares != nullptr) return true;
+  if (details(unit).identity != nullptr || worker.identities.spares != nullptr) return true;
   const HeldOff held;
   os::Identity* identity = take_identity(worker);
   if (identity != nullptr) give_identity(worker, identity);
-  return worker.spares != nullptr;
+  return worker.identities.spares != nullptr;
 }
 
 // The unit, on a KLT that is made for it, calls the function without a worker. It is as if it had suspended, and it
@@ -523,20 +523,20 @@ bool switch_klt(Worker& worker, Unit& unit, const os::WordAwaited& awaited) {
   hand_over(worker, *other);
   sleep_until_called(*self);
   take_over(*self);
-  self->worker->slice_began = os::now_ns();
+  self->worker->slice.began = os::now_ns();
   tick_again(*self->worker);
   return true;
 }
 
 void keep_time(Worker& worker) {
-  if (!worker.untimed) return;
-  worker.untimed = false;
+  if (!worker.slice.untimed) return;
+  worker.slice.untimed = false;
   tick_again(worker);
 }
 
 os::Ticker& ticker_of(Worker& worker) {
   Klt* klt = worker.carrier.load(std::memory_order_acquire);
-  return klt != nullptr ? klt->ticker : worker.ticker;
+  return klt != nullptr ? klt->ticker : worker.slice.ticker;
 }
 
 void make_wanted_klts() {
@@ -550,11 +550,11 @@ void make_wanted_klts() {
 KltCount count_klts() { return {klts_made.load(std::memory_order_relaxed), free_klts.load(std::memory_order_relaxed)}; }
 
 void leave_klts_to_others(Worker& worker) {
-  while (Klt* klt = worker.idle_klts) {
-    worker.idle_klts = klt->next;
+  while (Klt* klt = worker.klts.idle) {
+    worker.klts.idle = klt->next;
     put_into_global(*klt);
   }
-  worker.idle_klt_count = 0;
+  worker.klts.idle_count = 0;
 }
 
 void reset_klts() {

@@ -153,8 +153,8 @@ Unit* Scheduler::choose(Worker& worker) {
       // The first pool first; but now and then it is another's turn, or units that yield there for ever
       // would starve the rest.
       constexpr unsigned turns = 61;
-      const bool others_turn = count_ > 1 && ++worker.turns % turns == 0;
-      return first_of(others_turn ? worker.turns / turns % count_ : 0);
+      const bool others_turn = count_ > 1 && ++worker.turns.of_pools % turns == 0;
+      return first_of(others_turn ? worker.turns.of_pools / turns % count_ : 0);
     }
     case SchedulerKind::by_priority:
     case SchedulerKind::custom:

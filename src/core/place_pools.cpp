@@ -83,7 +83,7 @@ bool takes_from_all(const Worker& worker) {
 // Begins with another pool each time: where units yield to each other a pool is never empty.
 Unit* next_placed_elsewhere(Worker& worker) {
   if (!takes_from_all(worker)) return nullptr;
-  const unsigned first = worker.pools_begun_with++;
+  const unsigned first = worker.turns.pools_begun_with++;
   for (unsigned index = 0; index < place_pools.count; ++index)
     if (Unit* unit = place_pool(first + index)->pop(); unit != nullptr) return unit;
   return nullptr;

@@ -89,7 +89,7 @@ bool can_be_left(const Worker& worker, Unit& unit, const Interruption& interrupt
 // Whether the worker can go on without what the unit runs on.
 bool identity_is_at_hand(Worker& worker, const Unit& unit) {
   if (!identities_enabled || runs_on_any_identity(unit) || details(unit).identity != nullptr) return true;
-  return worker.spares != nullptr || take_spare_in_handler(worker);
+  return worker.identities.spares != nullptr || take_spare_in_handler(worker);
 }
 
 void leave_by_yield(void*) {
@@ -112,7 +112,7 @@ void give_way(Worker& worker, Unit& unit, const Interruption& interruption) {
 bool give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption) {
   if (!can_be_left(worker, unit, interruption) || !somebody_waits(worker)) return false;
   if (interruption.in_runtime && !interruption.in_sleep) return false;
-  if (os::now_ns() - worker.slice_began < preemption_settings.interval_ns / 2) return false;
+  if (os::now_ns() - worker.slice.began < preemption_settings.interval_ns / 2) return false;
   if (!identity_is_at_hand(worker, unit)) {
     want_identity();
     hurry_watchdog();
@@ -150,13 +150,13 @@ const void* group_of(const Unit& unit) {
 // What is inside libc now may not be there soon: a loop that polls and reads the clock is mostly there.
 void ask_to_try_again(Worker& worker) {
   constexpr unsigned most = 5;
-  if (worker.tries.fetch_add(1, std::memory_order_relaxed) + 1 < most) {
+  if (worker.interrupts.tries.fetch_add(1, std::memory_order_relaxed) + 1 < most) {
     look_again_soon();
     return;
   }
-  worker.tries.store(0, std::memory_order_relaxed);
-  worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
-  worker.spins.store(true, std::memory_order_relaxed);  // nobody can tell
+  worker.interrupts.tries.store(0, std::memory_order_relaxed);
+  worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
+  worker.interrupts.spins.store(true, std::memory_order_relaxed);  // nobody can tell
 }
 
 void on_watchdog(Worker& worker, const Interruption& interruption) {
@@ -169,15 +169,15 @@ void on_watchdog(Worker& worker, const Interruption& interruption) {
     if (in_runtime)
       ask_to_try_again(worker);
     else
-      worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+      worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  worker.tries.store(0, std::memory_order_relaxed);
+  worker.interrupts.tries.store(0, std::memory_order_relaxed);
   const void* group = group_of(*unit);
-  worker.stuck_group.store(group, std::memory_order_relaxed);
+  worker.interrupts.stuck_group.store(group, std::memory_order_relaxed);
   const bool spins = is_spinner(*unit, interruption);
-  if (spins) worker.spins.store(true, std::memory_order_relaxed);
-  if (!slice_is_over(group, worker.ran_ns.load(std::memory_order_relaxed))) return;
+  if (spins) worker.interrupts.spins.store(true, std::memory_order_relaxed);
+  if (!slice_is_over(group, worker.interrupts.ran_ns.load(std::memory_order_relaxed))) return;
   if (asleep)
     note_moved();
   else
@@ -196,7 +196,7 @@ void on_interrupt(const Interruption& interruption) {
     on_tick(*worker, interruption);
     return;
   }
-  worker->interrupt_sent.store(false, std::memory_order_relaxed);
+  worker->interrupts.sent.store(false, std::memory_order_relaxed);
   on_watchdog(*worker, interruption);
 }
 

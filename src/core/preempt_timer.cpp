@@ -27,7 +27,7 @@ std::atomic<int> leader{nobody};
 // How many ticks in a row that find nothing to preempt are put up with, also over sleeps: a unit that is not
 // preemptive, on a worker that wakes up often, would be interrupted for ever.
 constexpr unsigned some_idle_ticks = 16;
-unsigned most_idle_ticks(const Worker& worker) { return worker.current == &worker.root_unit ? 1 : some_idle_ticks; }
+unsigned most_idle_ticks(const Worker& worker) { return worker.current == &worker.root.unit ? 1 : some_idle_ticks; }
 
 bool one_timer() { return preemption_settings.mode >= TickMode::one_to_all; }
 bool leads(const Worker& worker) { return leader.load(std::memory_order_relaxed) == static_cast<int>(worker.index); }
@@ -48,12 +48,12 @@ std::uint64_t first_tick(const Worker& worker) {
 
 void arm(Worker& worker) {
   Klt* const carrier = worker.carrier.load(std::memory_order_acquire);
-  os::Ticker& ticker = carrier != nullptr ? carrier->ticker : worker.ticker;
+  os::Ticker& ticker = carrier != nullptr ? carrier->ticker : worker.slice.ticker;
   ticker.start(first_tick(worker), carrier != nullptr ? 0 : preemption_settings.interval_ns);
 }
 
 void start(Worker& worker) {
-  worker.idle_ticks = 0;
+  worker.slice.idle_ticks = 0;
   arm(worker);
 }
 
@@ -64,7 +64,7 @@ bool is_awake(const Worker& worker) {
 
 bool runs_a_unit(const Worker& worker) {
   const Unit* unit = worker.current;
-  return unit != nullptr && unit != &worker.root_unit && is_awake(worker);
+  return unit != nullptr && unit != &worker.root.unit && is_awake(worker);
 }
 
 void pass_on_to(const Worker& worker) { os::forward_tick(worker.klt.load(std::memory_order_relaxed)); }
@@ -125,7 +125,7 @@ bool runs_preemptive(const Worker& worker) {
 void start_ticking() {
   Worker& worker = worker_here();
   if (ticking.load(std::memory_order_relaxed)) {
-    worker.idle_ticks = 0;
+    worker.slice.idle_ticks = 0;
     if (!ticker_of(worker).runs()) tick_again_slowly(worker);
     return;
   }
@@ -135,13 +135,13 @@ void start_ticking() {
   watch();
   ticking.store(true, std::memory_order_seq_cst);
   tick_where_wanted();
-  worker.idle_ticks = 0;
+  worker.slice.idle_ticks = 0;
   tick_again_slowly(worker);
 }
 
 void tick_again_slowly(Worker& worker) {
   watch();
-  if (worker.idle_ticks >= some_idle_ticks) return;
+  if (worker.slice.idle_ticks >= some_idle_ticks) return;
   if (!one_timer()) {
     arm(worker);
     return;
@@ -186,10 +186,10 @@ bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_
   if (own_timer && ticks_once(worker)) ticker_of(worker).has_ticked();
   if (!one_timer()) {
     if (found_preemptive) {
-      worker.idle_ticks = 0;
+      worker.slice.idle_ticks = 0;
       return true;
     }
-    if (++worker.idle_ticks < most_idle_ticks(worker) && !asleep) return true;
+    if (++worker.slice.idle_ticks < most_idle_ticks(worker) && !asleep) return true;
     ticker_of(worker).stop();
     return false;
   }
@@ -206,8 +206,8 @@ bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_
   if (others && own_timer && !found_preemptive)
     hand_over_lead(worker);  // to one that it would not interrupt for the others' sake
   else if (others || found_preemptive)
-    worker.idle_ticks = 0;
-  else if (own_timer && ++worker.idle_ticks >= most_idle_ticks(worker))
+    worker.slice.idle_ticks = 0;
+  else if (own_timer && ++worker.slice.idle_ticks >= most_idle_ticks(worker))
     hand_over_lead(worker);
   return leads(worker);
 }
@@ -217,7 +217,7 @@ void tick_on(Worker& worker) {
 }
 
 void end_ticking(Worker& worker) {
-  worker.ticker.belong_to(0);
+  worker.slice.ticker.belong_to(0);
   if (leads(worker)) hand_over_lead(worker);
 }
 

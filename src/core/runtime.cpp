@@ -143,16 +143,16 @@ void end_root(void* argument) {
   leave_klts_to_others(*worker);
   replace_scheduler(*worker, nullptr);
   leave_units_to_others(*worker);
-  if (worker->own != nullptr) {
-    give_identity(*worker, worker->own);
-    worker->own = nullptr;
+  if (worker->identities.own != nullptr) {
+    give_identity(*worker, worker->identities.own);
+    worker->identities.own = nullptr;
   }
   leave_identities_to_others(*worker);
   os::withdraw_signal_stack(worker->signal_stack);
   worker->signal_stack = nullptr;
-  std::free(worker->root_unit.details.identity);
-  worker->root_unit.details.identity = worker->home = nullptr;
-  worker->installed = nullptr;
+  std::free(worker->root.unit.details.identity);
+  worker->root.unit.details.identity = worker->identities.home = nullptr;
+  worker->identities.installed = nullptr;
   worker->current = nullptr;
   become_inactive(*worker);
   arch::set_thread_word(nullptr);
@@ -165,10 +165,10 @@ void end_root(void* argument) {
 
 // False: no memory.
 bool become_root(Worker& worker) {
-  if (worker.root_unit.details.identity == nullptr) worker.root_unit.details.identity = new_identity();
-  if (worker.root_unit.details.identity == nullptr) return false;
+  if (worker.root.unit.details.identity == nullptr) worker.root.unit.details.identity = new_identity();
+  if (worker.root.unit.details.identity == nullptr) return false;
   runtime.roots.fetch_add(1, std::memory_order_relaxed);
-  Unit& unit = worker.root_unit;
+  Unit& unit = worker.root.unit;
   unit.flags.store(UnitFlag::root_of_klt, std::memory_order_relaxed);
   worker.attended.store(pool_to_attend(0), std::memory_order_release);
   details(unit).keeps_identity = true;
@@ -176,15 +176,15 @@ bool become_root(Worker& worker) {
   details(unit).name = "a thread of the program";
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   details(unit).identity->thread_pointer = arch::thread_pointer();
-  worker.installed = worker.home = details(unit).identity;
-  worker.home->has_mask = worker.mask_changed = false;
-  worker.known_as = &unit;
-  worker.was_unit = false;
+  worker.identities.installed = worker.identities.home = details(unit).identity;
+  worker.identities.home->has_mask = worker.mask.changed = false;
+  worker.root.known_as = &unit;
+  worker.root.was_unit = false;
   worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
-  worker.ticker.belong_to(os::this_klt());
-  worker.interrupt_sent.store(false, std::memory_order_relaxed);
+  worker.slice.ticker.belong_to(os::this_klt());
+  worker.interrupts.sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
   if (os::interrupt_signal() != 0) os::block_interrupt(false);  // the program may have blocked all there are
   arch::set_thread_word(&worker);
@@ -195,21 +195,21 @@ bool become_root(Worker& worker) {
 // A unit may have kept the identity that the worker's KLT was born with. If it has ended here since, that lies among
 // the free ones, and the worker goes back to it.
 void change_back_to(Worker& worker, os::Identity* native) {
-  os::Identity** link = &worker.spares;
+  os::Identity** link = &worker.identities.spares;
   while (*link != nullptr && *link != native) link = &(*link)->next;
   if (*link == nullptr) return;
   *link = native->next;
-  --worker.spare_count;
+  --worker.identities.spare_count;
   install(worker, native);
-  if (worker.own != nullptr) give_identity(worker, worker.own);
-  worker.own = native;
+  if (worker.identities.own != nullptr) give_identity(worker, worker.identities.own);
+  worker.identities.own = native;
 }
 
 // Somebody has the KLT's own identity, or will take it. So the KLT stays as its lender; and the one that lends what it
 // has run on instead ends, for else there would be one more lender with each such worker.
 void make_lender_of_this_klt(Worker& worker, os::Identity* native) {
   arch::set_thread_pointer(native->thread_pointer);  // from here on nothing thread-local
-  if (worker.own != nullptr) end_identity(worker, worker.own);
+  if (worker.identities.own != nullptr) end_identity(worker, worker.identities.own);
   os::become_lender(*native);
 }
 
@@ -219,15 +219,15 @@ void* end_worker(Worker& worker, os::Identity* native) {
   leave_klts_to_others(worker);
   leave_units_to_others(worker);
   change_back_to(worker, native);
-  const bool is_lent = worker.own != native;
+  const bool is_lent = worker.identities.own != native;
   if (is_lent) os::block_all_signals();  // a handler would run on what is somebody else's
   // Nobody runs there: this is the KLT's own stack, and its handlers have returned. A lender takes no signals.
   os::withdraw_signal_stack(worker.signal_stack);
   worker.signal_stack = nullptr;
   if (is_lent) make_lender_of_this_klt(worker, native);
   leave_identities_to_others(worker);
-  worker.own = nullptr;
-  worker.installed = nullptr;
+  worker.identities.own = nullptr;
+  worker.identities.installed = nullptr;
   worker.active.store(false, std::memory_order_relaxed);
   if (!is_lent) {
     arch::set_thread_word(nullptr);
@@ -259,12 +259,12 @@ void schedule_on_own_stack(Worker& worker) {
 void* carry_worker(void* argument) {
   auto worker = static_cast<Worker*>(argument);
   os::unregister_rseq();
-  os::Identity* native = worker->own;
+  os::Identity* native = worker->identities.own;
   native->thread_pointer = arch::thread_pointer();
-  worker->installed = native;
-  worker->mask_changed = false;
+  worker->identities.installed = native;
+  worker->mask.changed = false;
   worker->klt.store(os::this_klt(), std::memory_order_relaxed);
-  worker->ticker.belong_to(os::this_klt());
+  worker->slice.ticker.belong_to(os::this_klt());
   become_active(*worker);
   arch::set_thread_word(worker);
   worker->signal_stack = os::provide_signal_stack();
@@ -283,12 +283,12 @@ int start_carrying(Worker& worker, WorkerUse use) {
   const HeldOff held;
   os::Identity* native = new_identity();
   if (native == nullptr) return ENOMEM;
-  worker.own = native;
+  worker.identities.own = native;
   worker.use.store(use, std::memory_order_relaxed);
   const int error = with_room(
       [&worker] { return os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work); });
   if (error != 0) {
-    worker.own = nullptr;
+    worker.identities.own = nullptr;
     std::free(native);
   }
   return error;
@@ -308,12 +308,12 @@ void after_fork_in_parent() { let_go_here(this_worker()); }
 void go_on_as(Worker& root, Worker& before) {
   Unit* forked = before.current;
   if (forked == nullptr) return;
-  root.known_as = is_root(*forked) ? before.known_as : forked;
-  root.was_unit = !is_root(*forked) || before.was_unit;
+  root.root.known_as = is_root(*forked) ? before.root.known_as : forked;
+  root.root.was_unit = !is_root(*forked) || before.root.was_unit;
   inherit_extras(root, before);
-  if (!root.was_unit) return;
+  if (!root.root.was_unit) return;
   forked->flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
-  root.root_unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  root.root.unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
 }
 
 // In the child there is one KLT, and every other worker is a picture of the past.

@@ -44,9 +44,9 @@ namespace {
 // A root has stepped aside, and its turn has come. Not at its first, which may be at once: then something
 // else runs before, and meanwhile the root stands in a queue where anybody finds it.
 Event give_turn(Worker& worker, Worker& home) {
-  if (!home.turn_put_off) {
-    home.turn_put_off = true;
-    put_behind_all_others(worker, home.root_unit);
+  if (!home.root.turn_put_off) {
+    home.root.turn_put_off = true;
+    put_behind_all_others(worker, home.root.unit);
     notify();  // it may lie at another worker (open_worker)
     return Event::yielded;
   }
@@ -66,14 +66,15 @@ inline bool is_cancelled_before_start(const Unit& unit, unsigned flags) {
 // them sleep too (the first comes again; or has been stolen), one has the KLT: meanwhile the CPU is free for whoever
 // may wake them.
 bool is_passed_over(Worker& worker, const Unit& unit) {
-  if (!has_flag(unit, UnitFlag::holds_klt) || worker.lent_here != nullptr) return false;  // or the worker goes to it
+  if (!has_flag(unit, UnitFlag::holds_klt) || worker.klts.lent_here != nullptr)
+    return false;  // or the worker goes to it
   constexpr unsigned most = 4096;
-  if (!would_sleep_on(unit) || worker.passed_over_first == &unit || worker.passed_over == most) {
-    worker.passed_over_first = nullptr;
-    worker.passed_over = 0;
+  if (!would_sleep_on(unit) || worker.turns.first_passed_over == &unit || worker.turns.passed_over == most) {
+    worker.turns.first_passed_over = nullptr;
+    worker.turns.passed_over = 0;
     return false;
   }
-  if (worker.passed_over++ == 0) worker.passed_over_first = &unit;
+  if (worker.turns.passed_over++ == 0) worker.turns.first_passed_over = &unit;
   return true;
 }
 
@@ -148,7 +149,7 @@ void run_found(Worker& worker, const Found& found) {
 
 // False: nothing was.
 [[gnu::noinline]] bool run_what_was_left(Worker& worker) {
-  worker.turn_of_what_was_left = false;
+  worker.turns.of_what_was_left = false;
   if (worker.scheduler() != nullptr) return false;
   const Found found = search_what_was_left(worker);
   if (found) run_found(worker, found);
@@ -176,7 +177,7 @@ void run_custom_scheduler(Worker& worker) {
 // Units that yield in turn here must not keep the worker from what others offer, or have left behind (rest()). But the
 // one that a unit has yielded to comes next.
 bool is_time_to_look_around(Worker& worker) {
-  const bool was_time = worker.direct_switches == 0;
+  const bool was_time = worker.turns.direct_switches == 0;
   const bool is_time = count_direct_switch(worker);
   return (was_time || is_time) && worker.handed_on == nullptr;
 }
@@ -186,13 +187,13 @@ bool is_time_to_look_around(Worker& worker) {
 // two workers with as many each would take them from each other all the time.
 Found look_around(Worker& worker) {
   const bool more = !worker.deque.looks_empty() || worker.handed_on != nullptr;
-  const bool by_time = worker.counters.preempted != worker.preempted_before;
-  worker.preempted_before = worker.counters.preempted;
+  const bool by_time = worker.counters.preempted != worker.turns.preempted_before;
+  worker.turns.preempted_before = worker.counters.preempted;
   const bool now_and_then = is_time_to_look_around(worker);
-  ++worker.yielded_in_turn;
+  ++worker.turns.yielded;
   if (more && !now_and_then) return {};
-  const bool several = worker.yielded_in_turn > 1;
-  worker.yielded_in_turn = 0;
+  const bool several = worker.turns.yielded > 1;
+  worker.turns.yielded = 0;
   return search_elsewhere(worker, by_time && several && !now_and_then ? Sought::share : Sought::anything);
 }
 
@@ -208,7 +209,7 @@ void take_in_what_came(Worker& worker) {
 // Units that yield to each other must not keep the others here waiting for ever: now and then one of these comes before
 // the one that was yielded to. (A private pool has promised to do what they say.)
 void take_turns_with_handed_on(Worker& worker) {
-  if (worker.handed_on == nullptr || worker.scheduler() != nullptr || worker.direct_switches != 0) return;
+  if (worker.handed_on == nullptr || worker.scheduler() != nullptr || worker.turns.direct_switches != 0) return;
   Unit& next = *std::exchange(worker.handed_on, nullptr);
   Unit* other = next_handed_in(worker);
   if (other == nullptr) other = next_local(worker);
@@ -222,7 +223,7 @@ void go_on_after_yield(Worker& worker) {
   if (Found found = look_around(worker)) {
     keep_time(worker);
     run_found(worker, found);
-  } else if (worker.untimed) [[unlikely]] {
+  } else if (worker.slice.untimed) [[unlikely]] {
     worker.handed_on = next_ready(worker);
     if (worker.handed_on == nullptr || !has_flag(*worker.handed_on, UnitFlag::holds_klt)) keep_time(worker);
   }
@@ -264,7 +265,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       if (scheduler_stops(worker)) return;
       continue;
     }
-    if (worker.turn_of_what_was_left) [[unlikely]] {
+    if (worker.turns.of_what_was_left) [[unlikely]] {
       searching.found();
       if (run_what_was_left(worker)) continue;
     }
@@ -429,8 +430,8 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving) {
     notify(nullptr, true);  // while it was in hand, a worker that went to sleep could not see it
     return nullptr;
   }
-  worker.preempted_before = worker.counters.preempted;
-  ++worker.yielded_in_turn;
+  worker.turns.preempted_before = worker.counters.preempted;
+  ++worker.turns.yielded;
   return next;
 }
 
@@ -468,7 +469,7 @@ bool may_be_lent_for(const Worker& worker, const Unit& unit) {
 // Until the unit is done, or schedule() had better go on: the same on the KLT that the worker was lent to has come to
 // its end, for instance.
 void run_what_is_at_hand(Worker& worker, const Unit& awaited) {
-  while (!is_done(awaited) && !worker.turn_of_what_was_left) {
+  while (!is_done(awaited) && !worker.turns.of_what_was_left) {
     Unit* next = next_ready(worker);
     if (next == nullptr) return;
     const bool is_last = may_be_lent_for(worker, *next);
@@ -539,7 +540,7 @@ void suspend() {
 }
 
 void park_under(Worker& worker, Unit& unit, Spinlock& lock) {
-  worker.parked_under = &lock;
+  worker.unsettled.parked_under = &lock;
   leave_unit(worker, unit, Event::parked);
 }
 
@@ -583,7 +584,7 @@ namespace {
 // What a unit waits for may be something that another KLT does, which wants the CPU.
 bool is_turn_of_kernel(Worker& worker) {
   constexpr unsigned turns_of_units = 32;
-  return ++worker.yields_for_program % turns_of_units == 0;
+  return ++worker.turns.yields_for_program % turns_of_units == 0;
 }
 
 // A root that is not in use as a worker is a thread of the program's like any other: the kernel sees to it.
@@ -636,7 +637,7 @@ bool yield_to(Unit& next) {
   Unit& unit = *worker.current;
   if (!can_hand_on(worker, unit) || !take_out(worker, next)) return false;
   const bool turn_of_others =
-      worker.scheduler() == nullptr && (worker.direct_switches == 0 || count_direct_switch(worker));
+      worker.scheduler() == nullptr && (worker.turns.direct_switches == 0 || count_direct_switch(worker));
   if (!turn_of_others && may_pass_to(worker, unit, next))
     leave_unit_for(worker, unit, Event::yielded, next);
   else
@@ -655,11 +656,11 @@ void step_aside() {
     os::give_up_cpu();
     return;
   }
-  worker.turn_put_off = false;
+  worker.root.turn_put_off = false;
   // What waits at its place may be what it waits for.
   place_pools.roots_aside.fetch_add(1, std::memory_order_relaxed);
   worker.parked.store(Parked::for_its_turn, std::memory_order_release);
-  other->inbox.put(&worker.root_unit);
+  other->inbox.put(&worker.root.unit);
   os::light_fence();
   if (!wake(*other) && !wake_spare(*other) && is_switched_off(*other)) look_after_what_was_left();
   while (worker.parked.load(std::memory_order_acquire) == Parked::for_its_turn)

@@ -21,7 +21,7 @@ inline Unit& this_unit() { return *worker_here().current; }
 inline const Unit& holder() {
   const Worker& worker = worker_here();
   const Unit& unit = *worker.current;
-  return is_root(unit) ? *worker.known_as : unit;
+  return is_root(unit) ? *worker.root.known_as : unit;
 }
 
 /// First half of a suspension: from here on, whoever is shown the unit may resume() it, once.
@@ -62,9 +62,9 @@ bool yield_for_program();
 /// end of that call, or at its begin. From what the program calls again and again while it waits.
 inline void give_way_if_wanted() {
   Worker* worker = this_worker();
-  if (worker == nullptr || worker->tries.load(std::memory_order_relaxed) == 0) [[likely]]
+  if (worker == nullptr || worker->interrupts.tries.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
-  worker->tries.store(0, std::memory_order_relaxed);
+  worker->interrupts.tries.store(0, std::memory_order_relaxed);
   yield_for_program();
 }
 
@@ -107,7 +107,7 @@ bool spinning_pays(const Worker& worker, std::uint64_t now);
 
 /// Whether something waits for this very worker (a hint): units of its own, or the root whose KLT it is.
 inline bool has_work_beside_hand(const Worker& worker) {
-  if (worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready) return true;
+  if (worker.root.unit.state.load(std::memory_order_relaxed) == UnitState::ready) return true;
   if (worker.attended.load(std::memory_order_relaxed) != nullptr && any_placed(worker)) [[unlikely]]
     return true;
   return !worker.deque.looks_empty() || !worker.inbox.looks_empty();

@@ -10,7 +10,7 @@ namespace weft::core {
 
 const Stack* innermost_stack(const Unit& unit) {
   const Stack* segment =
-      is_root(unit) ? worker_of(unit).root_segment : (unit.stack != nullptr ? unit.stack->segment : nullptr);
+      is_root(unit) ? worker_of(unit).root.segment : (unit.stack != nullptr ? unit.stack->segment : nullptr);
   return segment != nullptr ? segment : unit.stack;
 }
 
@@ -29,7 +29,7 @@ namespace {
 
 void call_on(Stack* segment, void (*function)(void*), void* argument) {
   Unit& unit = this_unit();
-  Stack*& place = is_root(unit) ? worker_of(unit).root_segment : unit.stack->segment;
+  Stack*& place = is_root(unit) ? worker_of(unit).root.segment : unit.stack->segment;
   Stack* before = place;
   place = segment;
   weft_context_call_on(segment->top(), function, argument);

@@ -20,8 +20,8 @@ void settle_suspended(Worker& worker, Unit& unit) {
 
 // To the unit that goes on here now, if it wants that mutex and nobody has been waiting for it (sync/condition.h).
 void unlock_or_hand_on(Worker& worker) {
-  Mutex& mutex = *worker.left_locked;
-  worker.left_locked = nullptr;
+  Mutex& mutex = *worker.unsettled.locked;
+  worker.unsettled.locked = nullptr;
   const Unit* next = worker.current;
   if (next != nullptr && next->stack->relocks == &mutex && mutex.held_and_not_awaited())
     next->stack->relocks = nullptr;
@@ -31,8 +31,8 @@ void unlock_or_hand_on(Worker& worker) {
 
 void settle_parked(Worker& worker, Unit& unit) {
   unit.state.store(UnitState::suspended, std::memory_order_relaxed);
-  worker.parked_under->unlock();
-  if (worker.left_locked != nullptr) unlock_or_hand_on(worker);
+  worker.unsettled.parked_under->unlock();
+  if (worker.unsettled.locked != nullptr) unlock_or_hand_on(worker);
 }
 
 [[gnu::noinline]] void settle_finished_slowly(Worker& worker, Unit& unit) {

@@ -12,13 +12,13 @@ base::Relaxed<bool> signal_masks_in_use{false};
 namespace {
 
 // While another KLT carries a root's worker, it has no home (klt_switch.cpp).
-bool is_on_roots_klt(const Worker& worker) { return worker.home != nullptr; }
+bool is_on_roots_klt(const Worker& worker) { return worker.identities.home != nullptr; }
 
 // In force for an identity without a mask. In a handler the KLT has more blocked than what it has interrupted had: then
 // what main had is as good as can be told.
 os::SignalMask usual_mask(const Worker& worker) {
   if (!is_on_roots_klt(worker)) return os::signals_blocked_on_klts();
-  if (worker.mask_changed) return worker.roots_mask;
+  if (worker.mask.changed) return worker.mask.of_root;
   return os::in_handler_of_program() ? os::signals_of_program() : os::signals_blocked();
 }
 
@@ -29,36 +29,37 @@ os::SignalMask mask_without_own(const Worker& worker, os::SignalMask usual) {
 os::SignalMask put_in_force(Worker& worker, const os::Identity& identity, os::SignalMask usual) {
   os::SignalMask mask = identity.has_mask ? identity.blocked : usual;
   if (is_on_roots_klt(worker))
-    worker.roots_mask = usual;
+    worker.mask.of_root = usual;
   else
     mask |= usual;
-  worker.mask_changed = identity.has_mask;
-  const bool is_lent =
-      is_on_roots_klt(worker) && &identity != worker.home && (identity.has_mask || worker.home->has_mask);
-  if (is_lent) os::note_mask_on_main(true, worker.home->has_mask ? worker.home->blocked : usual);
+  worker.mask.changed = identity.has_mask;
+  const bool is_lent = is_on_roots_klt(worker) && &identity != worker.identities.home &&
+                       (identity.has_mask || worker.identities.home->has_mask);
+  if (is_lent) os::note_mask_on_main(true, worker.identities.home->has_mask ? worker.identities.home->blocked : usual);
   os::set_signals(mask);
   if (!is_lent && is_on_roots_klt(worker)) os::note_mask_on_main(false, 0);
   return mask;
 }
 
 bool has_own_mask(const Worker* worker) {
-  return signal_masks_in_use && worker != nullptr && worker->installed != nullptr && worker->installed->has_mask;
+  return signal_masks_in_use && worker != nullptr && worker->identities.installed != nullptr &&
+         worker->identities.installed->has_mask;
 }
 
 }  // namespace
 
 void change_signal_mask(Worker& worker, const os::Identity& to) {
-  if (worker.mask_changed || to.has_mask) put_in_force(worker, to, usual_mask(worker));
+  if (worker.mask.changed || to.has_mask) put_in_force(worker, to, usual_mask(worker));
 }
 
 os::SignalMask signals_of_caller(const Worker& worker) {
-  if (has_own_mask(&worker)) return worker.installed->blocked;
+  if (has_own_mask(&worker)) return worker.identities.installed->blocked;
   return mask_without_own(worker, usual_mask(worker));
 }
 
 os::SignalMask set_signals_of_caller(Worker& worker, os::SignalMask blocked) {
   const os::SignalMask usual = usual_mask(worker);
-  os::Identity& identity = *worker.installed;
+  os::Identity& identity = *worker.identities.installed;
   identity.blocked = blocked;
   identity.has_mask = blocked != mask_without_own(worker, usual);
   if (identity.has_mask) signal_masks_in_use = true;
@@ -69,7 +70,7 @@ os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force
   const os::SignalMask on_klts = os::signals_blocked_on_klts();
   os::SignalMask blocked = in_force;
   // Saved on a KLT of weft's: what that has blocked besides is not the program's.
-  if (worker.installed != worker.home && (in_force & on_klts) == on_klts)
+  if (worker.identities.installed != worker.identities.home && (in_force & on_klts) == on_klts)
     blocked = (in_force & ~on_klts) | (mask_without_own(worker, usual_mask(worker)) & on_klts);
   return set_signals_of_caller(worker, blocked);
 }
@@ -77,23 +78,25 @@ os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force
 bool keeps_from_caller(const Worker* worker, int signal, os::SignalMask in_force) {
   const os::SignalMask on_klts = os::signals_blocked_on_klts();
   if (worker == nullptr || is_on_roots_klt(*worker) || (in_force & on_klts) != on_klts) return false;
-  return !has_own_mask(worker) || (worker->installed->blocked & os::mask_of(signal)) == 0;
+  return !has_own_mask(worker) || (worker->identities.installed->blocked & os::mask_of(signal)) == 0;
 }
 
 void root_sets_signals(Worker& worker) {
-  if (!signal_masks_in_use || worker.installed == nullptr || worker.installed != worker.home) return;
-  worker.installed->has_mask = false;
-  worker.mask_changed = false;
+  if (!signal_masks_in_use || worker.identities.installed == nullptr ||
+      worker.identities.installed != worker.identities.home)
+    return;
+  worker.identities.installed->has_mask = false;
+  worker.mask.changed = false;
   os::note_mask_on_main(false, 0);
 }
 
 os::SignalMask signals_of_child(const Worker* worker) {
-  return has_own_mask(worker) ? worker->installed->blocked : os::signals_of_child();
+  return has_own_mask(worker) ? worker->identities.installed->blocked : os::signals_of_child();
 }
 
 void give_back_signals(const Worker* before) {
   if (has_own_mask(before))
-    os::set_signals(before->installed->blocked);
+    os::set_signals(before->identities.installed->blocked);
   else
     os::give_back_signals();
 }

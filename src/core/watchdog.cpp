@@ -191,19 +191,20 @@ bool refuses_interrupts(Seen& before, int klt, std::uint64_t others_blocked, std
 
 bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_blocked, bool had_cpu, std::uint64_t now) {
   if (refuses_interrupts(before, klt, others_blocked, now)) {
-    worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+    worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
   before.changes_over = true;
-  const std::uint64_t ran_before =
-      worker.tries.load(std::memory_order_relaxed) != 0 ? worker.ran_ns.load(std::memory_order_relaxed) : 0;
-  worker.ran_ns.store(ran_before + now - before.since, std::memory_order_relaxed);
+  const std::uint64_t ran_before = worker.interrupts.tries.load(std::memory_order_relaxed) != 0
+                                       ? worker.interrupts.ran_ns.load(std::memory_order_relaxed)
+                                       : 0;
+  worker.interrupts.ran_ns.store(ran_before + now - before.since, std::memory_order_relaxed);
   // The one before may wait for a KLT that carries the worker no more.
-  const bool under_way = worker.interrupt_sent.exchange(true, std::memory_order_relaxed);
+  const bool under_way = worker.interrupts.sent.exchange(true, std::memory_order_relaxed);
   if (under_way && before.interrupted == klt) {
     if (had_cpu && now - before.sent > most_under_way_ns) {
       before.sent = now;
-      worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+      worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
     }
     return true;
   }
@@ -214,8 +215,8 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_block
   const bool active = worker.active.load(std::memory_order_relaxed);
   if (active && os::interrupt(klt)) return true;
   if (active) tell_of_signals(errno);  // EAGAIN, or the signal is in use no more
-  worker.interrupt_sent.store(false, std::memory_order_relaxed);
-  worker.interrupted_in_vain.fetch_add(1, std::memory_order_relaxed);
+  worker.interrupts.sent.store(false, std::memory_order_relaxed);
+  worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
@@ -288,7 +289,7 @@ bool run_beside(const Stuck& stuck) {
 
 // Its KLT sleeps in the kernel.
 bool help_who_sleeps(const Stuck& stuck) {
-  stuck.worker.tries.store(0, std::memory_order_relaxed);
+  stuck.worker.interrupts.tries.store(0, std::memory_order_relaxed);
   if (stuck.worker.parked.load(std::memory_order_relaxed) != 0) return false;
   const bool stands_in = open_hand_and_stand_in(stuck);
   if (!stuck.interrupts || !stuck.has_roots_klt) return stands_in;
@@ -301,7 +302,7 @@ bool help_who_computes(const Stuck& stuck) {
   if (!stuck.interrupts) return run_beside(stuck);
   const bool no_signal = os::interrupt_signal() == 0;
   if (no_signal) tell_of_handlers();
-  const bool in_vain = no_signal || stuck.worker.interrupted_in_vain.load(std::memory_order_relaxed) >= most_in_vain;
+  const bool in_vain = no_signal || stuck.worker.interrupts.in_vain.load(std::memory_order_relaxed) >= most_in_vain;
   // A root that lends its KLT to members that spin: what they wait for may lie elsewhere, where only
   // others may go.
   const bool others_needed =
@@ -381,9 +382,9 @@ void note_that_it_gets_on(Worker& worker, Seen& before, bool next_after, bool pa
   if (!passes_over) {
     before.comes_round_at = now;
     before.counts_sleeps = false;
-    worker.interrupted_in_vain.store(0, std::memory_order_relaxed);
-    worker.tries.store(0, std::memory_order_relaxed);
-    worker.interrupt_sent.store(false, std::memory_order_relaxed);
+    worker.interrupts.in_vain.store(0, std::memory_order_relaxed);
+    worker.interrupts.tries.store(0, std::memory_order_relaxed);
+    worker.interrupts.sent.store(false, std::memory_order_relaxed);
   }
   if (next_after) return;
   before.since = now;
@@ -412,7 +413,7 @@ bool has_passed_over_for_long(const Seen& before, const void* group, std::uint64
   return lately ? slice_is_over(group, ran_ns / 2) : ran_ns >= longest_passed_over_ns;
 }
 
-bool is_to_be_tried_again(const Worker& worker) { return worker.tries.load(std::memory_order_relaxed) != 0; }
+bool is_to_be_tried_again(const Worker& worker) { return worker.interrupts.tries.load(std::memory_order_relaxed) != 0; }
 
 void forget(Worker& worker, Seen& before, std::uint64_t now) {
   before.blocked = before.changes_over = before.counts_sleeps = false;
@@ -423,8 +424,9 @@ void forget(Worker& worker, Seen& before, std::uint64_t now) {
 void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
   if (!worker.active.load(std::memory_order_relaxed)) return forget(worker, before, now);
   const bool others_take_its_hand = see_to_its_hand(worker, before, now);
-  const void* group = worker.stuck_group.load(std::memory_order_relaxed);
-  if (worker.spins.load(std::memory_order_relaxed) && worker.spins.exchange(false, std::memory_order_relaxed))
+  const void* group = worker.interrupts.stuck_group.load(std::memory_order_relaxed);
+  if (worker.interrupts.spins.load(std::memory_order_relaxed) &&
+      worker.interrupts.spins.exchange(false, std::memory_order_relaxed))
     note_spinner(group);
   const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
   const std::uint64_t passed = points - std::exchange(before.points, points);
@@ -549,7 +551,7 @@ void give_way_to_watchdog() {
   if (runs_on_any_identity(unit)) return;  // in the midst of an access to storage that others use, perhaps
   // The code may be in the middle of a thread-local access: it must find the same storage again, and
   // nobody else may find it as it is now. So only with another identity at hand for the worker.
-  if (details(unit).identity == nullptr && worker.spares == nullptr && !take_spare_in_handler(worker)) {
+  if (details(unit).identity == nullptr && worker.identities.spares == nullptr && !take_spare_in_handler(worker)) {
     want_identity();
     return;
   }

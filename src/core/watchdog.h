@@ -57,7 +57,7 @@ inline bool keeps_opener_from_going_on(const Worker& worker) {
 /// Whether the worker's root waits for nothing any more but its KLT, which it has lent; or an opener does.
 inline bool keeps_root_from_going_on(const Worker& worker) {
   const bool lent = worker.lends_within.load(std::memory_order_relaxed) != nullptr &&
-                    worker.root_unit.state.load(std::memory_order_relaxed) == UnitState::ready;
+                    worker.root.unit.state.load(std::memory_order_relaxed) == UnitState::ready;
   return lent || keeps_opener_from_going_on(worker);
 }
 

@@ -34,6 +34,7 @@ namespace weft::core {
 class Hand;
 class Mutex;
 class Scheduler;
+struct Worker;
 
 /// Worker::parked: whether its KLT sleeps on that word, and what for.
 enum Parked : std::uint32_t {
@@ -89,30 +90,114 @@ struct alignas(std::uint32_t) Claims {
 
 static_assert(sizeof(Claims) == sizeof(std::uint32_t));
 
+/// Where a scheduler's frame lies, for sanitizers.
+struct SanitizerFrame {
+  void* stack = nullptr;
+  std::size_t stack_size = 0;
+  void* fiber = nullptr;
+  void* left_fiber = nullptr;
+};
+
+/// Thread-local storage for what runs on a worker (core/identities.h).
+struct Identities {
+  os::Identity* installed = nullptr;  // whose thread pointer the KLT runs on
+  os::Identity* own = nullptr;        // on which it may run schedulers and units that have none
+  os::Identity* home = nullptr;       // a root's native one, unless the worker is lent (core/klt_switch.h)
+  os::Identity* spares = nullptr;     // further free ones
+  unsigned spare_count = 0;
+};
+
+/// The signals that are blocked on a worker's KLT (core/signal_masks.h).
+struct WorkersMask {
+  std::uint64_t of_root = 0;
+  bool changed = false;
+};
+
+/// What undeviated units of a scheduler's frame run on, one after the other.
+struct Undeviated {
+  Stack* stack = nullptr;
+  std::uint8_t stack_class = 0;  // Unit::stack_class of those that it was taken for
+};
+
+/// What a unit that leaves has the one settle that goes on after it (core/settle.cpp).
+struct Unsettled {
+  Unit* unit = nullptr;
+  std::intptr_t event = 0;           // if it has not ended
+  Spinlock* parked_under = nullptr;  // what a unit that parks holds until it is off its stack
+  Mutex* locked = nullptr;           // and what it has not unlocked yet then (sync/condition.h)
+};
+
+/// Of a KLT of the program's. What it runs outside of all units is itself a unit: its continuation.
+struct Root {
+  WholeUnit unit;
+  Stack* segment = nullptr;        // where its frames go on, inside call_on_segment()
+  void* extras = nullptr;          // its unit-local values
+  const Unit* known_as = nullptr;  // as the holder of mutexes (holder()); what has forked
+  bool was_unit = false;           // what has forked was none (end_forked())
+  bool turn_put_off = false;       // it has stepped aside: belongs to whoever has `unit` in hand
+};
+
+/// Whose turn it is on a worker: its newest unit's, or what waits elsewhere (core/find.cpp, core/scheduler.cpp).
+struct Turns {
+  unsigned units_left = 0;                  // how often it has left one
+  unsigned of_pools = 0;                    // units that a scheduler with several pools has chosen
+  std::uint8_t direct_switches = 1 << 2;    // of units to units, and yields; see count_direct_switch()
+  bool of_what_was_left = false;            // the scheduler is to look for that next, by spares that rest
+  unsigned pools_begun_with = 0;            // of places, when it looked into all
+  unsigned placed = 0;                      // how often it was looked which of its own pools comes first
+  unsigned yields_for_program = 0;          // (yield_for_program())
+  unsigned yielded = 0;                     // units that have, since what others offer was last looked for
+  std::uint64_t preempted_before = 0;       // Counters::preempted when a unit last yielded here
+  const Unit* first_passed_over = nullptr;  // of those that sleep, since one was resumed that does not; only compared
+  unsigned passed_over = 0;                 // how many since
+  std::uint32_t fair = 0;                   // how often something else than the newest was first
+  std::uint64_t points = 0;                 // the scheduling points at which it last asked whether others have a turn
+  std::uint64_t last = 0;                   // when something else than the newest unit last came first
+};
+
+/// What a worker's last search has seen (core/find.cpp): who had a single unit, and at which of its scheduling points.
+struct LastSearch {
+  const Worker* at = nullptr;
+  std::uint64_t points = 0;
+};
+
+/// When what runs on a worker is made to give way (core/preempt_timer.h).
+struct Slice {
+  os::Ticker ticker;        // of the KLT that the worker was born with; shared
+  unsigned idle_ticks = 0;  // in a row, that found nothing to preempt
+  bool untimed = false;     // a KLT carries it whose timer has not been started since (core/klt_switch.h)
+  std::uint64_t began = 0;  // when what runs was resumed on a KLT of its own
+};
+
+/// KLTs that carry a worker in turn (core/klt_switch.h).
+struct Klts {
+  struct Lent* lent_here = nullptr;  // while it is lent, and its scheduler begins on the KLT that lends
+  struct Klt* idle = nullptr;        // that have carried it, and are near its CPU
+  unsigned idle_count = 0;
+};
+
+/// Between the watchdog and its handler on a worker (core/watchdog.h). Shared.
+struct Interrupts {
+  std::atomic<bool> sent{false};
+  std::atomic<bool> spins{false};                 // what was interrupted (core/spinners.h)
+  std::atomic<const void*> stuck_group{nullptr};  // the team or pool that it belongs to (core/slices.h)
+  std::atomic<std::uint64_t> ran_ns{0};           // how long it had run
+  std::atomic<unsigned> in_vain{0};               // how often in a row it could not be left
+  std::atomic<unsigned> tries{0};                 // soon after each other: in the runtime till now
+};
+
 struct alignas(base::cache_line) Worker {
   // The innermost scheduler frame on this KLT, and what runs on top of it.
   base::Relaxed<Unit*> current{nullptr};
   void* scheduler_context = nullptr;
   weft_fp_control fp_control = 0;  // in that frame
-  void* frame_stack = nullptr;     // for sanitizers: the stack that frame lies on
-  std::size_t frame_stack_size = 0;
-  void* frame_fiber = nullptr;
-  void* left_fiber = nullptr;
-
-  // Identities: `installed` is whose thread pointer the KLT runs on; `own` is the one on which it
-  // may run schedulers and units that have none; `spares` are further free ones.
-  os::Identity* installed = nullptr;
-  std::uint64_t roots_mask = 0;  // see signal_masks.h
-  bool mask_changed = false;
-  os::Identity* own = nullptr;
-  os::Identity* home = nullptr;  // a root's native one, unless the worker is lent (core/klt_switch.h)
-  os::Identity* spares = nullptr;
-  unsigned spare_count = 0;
+  SanitizerFrame sanitizer;        // the same frame
+  Identities identities;
+  WorkersMask mask;
 
   StackCache stacks;
   Stack* under_scheduler = nullptr;  // of a KLT of weft's: what its scheduler runs on, if not on the KLT's own
-  Stack* warm = nullptr;             // what undeviated units of this frame run on, one after the other
-  std::uint8_t warm_class = 0;       // Unit::stack_class of those that it was taken for
+  Undeviated undeviated;
   UnitCache units;
   Usual usual;
   bool usual_binds = false;  // they have their stack from their creation on
@@ -126,47 +211,20 @@ struct alignas(base::cache_line) Worker {
   Claims claims;                                    // of that frame, and of others, to the worker
   Unit* first_of_row = nullptr;                     // of one that begins (technique/in_a_row.cpp),
   std::uint64_t first_start = 0;                    // and its UnitStart
-  Unit* left = nullptr;                             // the unit that another has to settle, which goes on after it,
-  std::intptr_t left_by = 0;                        // and the event, if it has not ended
-  Spinlock* parked_under = nullptr;                 // what a unit that parks holds until it is off its stack
-  Mutex* left_locked = nullptr;                     // and what it has not unlocked yet then (sync/condition.h)
-  void* root_extras = nullptr;                      // of a root: its unit-local values
-  const Unit* known_as = nullptr;                   // a root: as the holder of mutexes (holder()); what has forked
-  bool was_unit = false;                            // a root: what has forked was none (end_forked())
-  unsigned in_hand = 0;                             // units that a loop on this KLT has claimed and not started yet
-  const Worker* seen_at = nullptr;                  // in its last search: who had a single unit,
-  std::uint64_t seen_points = 0;                    // and at which of its scheduling points
-  unsigned units_left = 0;                          // how often it has left one
-  unsigned turns = 0;                               // units that a scheduler with several pools has chosen
-  std::uint8_t direct_switches = 1 << 2;            // of units to units, and yields; see count_direct_switch()
-  unsigned yields_for_program = 0;                  // (yield_for_program())
-  std::uint64_t turn_points = 0;                    // at which it last asked whether others have a turn
-  std::uint64_t last_turn = 0;                      // when something else than the newest unit last came first
-  std::uint32_t fair_turns = 0;                     // how often something else than the newest was
-  bool turn_of_what_was_left = false;               // the scheduler is to look for that next, by spares that rest
+  Unsettled unsettled;
+  unsigned in_hand = 0;  // units that a loop on this KLT has claimed and not started yet
+  LastSearch last_search;
+  Turns turns;
   unsigned index = 0;
   std::uint32_t random = 1;
-  void* signal_stack = nullptr;   // of the KLT that it was born with, which had none
-  bool turn_put_off = false;      // of a root that has stepped aside: belongs to whoever has root_unit in hand
-  WholeUnit root_unit;            // of a root: its continuation
-  WholeUnit scheduler_code;       // `current` in a scheduler of the program's own, between units: cannot wait
-  Stack* root_segment = nullptr;  // where its frames go on, inside call_on_segment()
-  void* face = nullptr;           // a face's own caches
-  unsigned pools_begun_with = 0;  // of places, when it looked into all
-  unsigned placed_turns = 0;      // how often it was looked which of its own pools comes first
+  void* signal_stack = nullptr;  // of the KLT that it was born with, which had none
+  Root root;
+  WholeUnit scheduler_code;  // `current` in a scheduler of the program's own, between units: cannot wait
+  void* face = nullptr;      // a face's own caches
   Worker* next_unused = nullptr;
-  base::Relaxed<unsigned> held_off{0};      // what runs here is not left (core/preempt.h, HeldOff)
-  std::uint64_t preempted_before = 0;       // Counters::preempted when a unit last yielded here
-  unsigned yielded_in_turn = 0;             // units that have, since what others offer was last looked for
-  const Unit* passed_over_first = nullptr;  // of those that sleep, since one was resumed that does not; only compared
-  unsigned passed_over = 0;                 // how many since
-  bool untimed = false;              // a KLT carries it whose timer has not been started since (core/klt_switch.h)
-  unsigned idle_ticks = 0;           // in a row, that found nothing to preempt
-  os::Ticker ticker;                 // of the KLT that it was born with (core/preempt_timer.h); shared
-  std::uint64_t slice_began = 0;     // when what runs was resumed on a KLT of its own
-  struct Lent* lent_here = nullptr;  // while it is lent, and its scheduler begins on the KLT that lends
-  struct Klt* idle_klts = nullptr;   // that have carried it, and are near its CPU
-  unsigned idle_klt_count = 0;
+  base::Relaxed<unsigned> held_off{0};  // what runs here is not left (core/preempt.h, HeldOff)
+  Slice slice;
+  Klts klts;
   Restraint restraint;
   Courtesy courtesy;
   Hands hands;
@@ -179,14 +237,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<std::uint64_t> units_resumed{0};      // these alone
   std::atomic<int> klt{0};                          // the KLT that carries the worker
   std::atomic<struct Klt*> carrier{nullptr};        // the same; nullptr: the one that it was born with
-  std::atomic<bool> interrupt_sent{false};
-  std::atomic<bool> spins{false};  // what was interrupted (core/spinners.h)
-  // Between the watchdog and its handler here: what was interrupted last belongs to that team or pool (core/slices.h);
-  // how long it had run; how often in a row it could not be left.
-  std::atomic<const void*> stuck_group{nullptr};
-  std::atomic<std::uint64_t> ran_ns{0};
-  std::atomic<unsigned> interrupted_in_vain{0};
-  std::atomic<unsigned> tries{0};                  // to interrupt it, soon after each other: in the runtime till now
+  Interrupts interrupts;
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
   const Scheduler* custom_scheduler = nullptr;     // whose function runs here, if the worker has another one by now too
   std::atomic<Pool*> attended{nullptr};            // of place_pools.h; nullptr: none

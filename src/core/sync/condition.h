@@ -7,7 +7,7 @@
 // further ado, through the mutex: without waiters a notification is one load.
 //
 // Two units that hand a turn to and fro leave a mutex that the other locks at once. So a unit that waits leaves a plain
-// mutex locked at first (Worker::left_locked), and says on its own stack which one it will want (Stack::relocks). It is
+// mutex locked at first (Unsettled::locked), and says on its own stack which one it will want (Stack::relocks). It is
 // off its stack, and what comes next on that worker is known, when it is settled: if that is a unit that is about to
 // lock the same mutex, it has it now, which its `relocks` being gone says; else the mutex is unlocked there and then.
 // `relocks` is set only while its unit is in wait(), and nobody looks at it but who runs on that worker. Where somebody
@@ -60,7 +60,7 @@ class Condition {
       if (plain == nullptr || !plain->held_and_not_awaited()) return false;
       stack = unit.stack;
       stack->relocks = plain;
-      worker.left_locked = plain;
+      worker.unsettled.locked = plain;
       return true;
     };
     Worker& worker = worker_here();

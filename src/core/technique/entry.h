@@ -57,7 +57,7 @@ inline void tell_end(Worker& worker, Unit& unit) {
 /// had departed before.
 [[gnu::always_inline]] inline bool leave_behind(Worker& worker, Unit& unit, UnitState state) {
   const bool departed_before = unit.departed;
-  if (worker.warm == unit.stack) worker.warm = nullptr;  // it may go on elsewhere
+  if (worker.undeviated.stack == unit.stack) worker.undeviated.stack = nullptr;  // it may go on elsewhere
   unit.departed = true;
   unit.place = static_cast<std::uint16_t>(worker.index);
   unit.state.store(state, std::memory_order_relaxed);
@@ -109,8 +109,8 @@ inline void note_arrival() {
   std::size_t size = 0;
   sanitizer::arrive(nullptr, &low, &size);
   Worker& worker = *this_worker();
-  worker.frame_stack = const_cast<void*>(low);
-  worker.frame_stack_size = size;
+  worker.sanitizer.stack = const_cast<void*>(low);
+  worker.sanitizer.stack_size = size;
 #endif
 }
 
@@ -125,8 +125,8 @@ inline void note_return(void* fake, [[maybe_unused]] bool scheduler_resumed) {
   sanitizer::arrive(fake, &low, &size);
   if (!scheduler_resumed) return;
   Worker& worker = *this_worker();
-  worker.frame_stack = const_cast<void*>(low);
-  worker.frame_stack_size = size;
+  worker.sanitizer.stack = const_cast<void*>(low);
+  worker.sanitizer.stack_size = size;
 #else
   sanitizer::arrive(fake, nullptr, nullptr);
 #endif
@@ -136,7 +136,7 @@ inline void note_return(void* fake, [[maybe_unused]] bool scheduler_resumed) {
 [[gnu::noinline]] inline void note_departure() {
 #if defined(WEFT_ASAN) || defined(WEFT_TSAN)
   Worker& worker = *this_worker();
-  sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
+  sanitizer::leave(nullptr, worker.sanitizer.fiber, worker.sanitizer.stack, worker.sanitizer.stack_size);
 #endif
 }
 

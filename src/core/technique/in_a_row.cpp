@@ -53,7 +53,7 @@ struct RowFromDeque {
   static RowFromDeque of(const Worker&) { return {}; }
   static bool goes_on(const Worker& worker) {
     return worker.privacy.is_private() &&
-           worker.scheduling_points.load(std::memory_order_relaxed) - worker.turn_points < points_in_a_row;
+           worker.scheduling_points.load(std::memory_order_relaxed) - worker.turns.points < points_in_a_row;
   }
   static bool look(Worker& worker, Unit*& unit) { return (unit = take_newest(worker)) != nullptr; }
   static void accept() {}
@@ -173,7 +173,7 @@ struct Like {
   static constexpr std::uint64_t none = ~std::uint64_t{0};  // no unit begins with that
   std::uint64_t word = none;       // its UnitStart, the technique settled; none: no row has such units
   std::uint64_t automatic = none;  // of RoC-L: that of one whose technique is yet to be chosen
-  Stack* stack = nullptr;          // of RoC-L: Worker::warm
+  Stack* stack = nullptr;          // of RoC-L: Worker::undeviated
   void (*entry)(void*) = nullptr;  // of the last of those, for which RoC-L was chosen
 };
 

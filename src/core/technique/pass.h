@@ -15,8 +15,8 @@ namespace weft::core {
 /// and the scheduler, which then finds it so, looks around.
 [[gnu::always_inline]] inline bool count_direct_switch(Worker& worker) {
   constexpr std::uint8_t one_of_64 = 256 / 64;
-  worker.direct_switches = static_cast<std::uint8_t>(worker.direct_switches + one_of_64);
-  return worker.direct_switches == 0;
+  worker.turns.direct_switches = static_cast<std::uint8_t>(worker.turns.direct_switches + one_of_64);
+  return worker.turns.direct_switches == 0;
 }
 
 /// Whether the frame under the unit that runs can do without the worker for now.

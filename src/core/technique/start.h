@@ -21,7 +21,7 @@ enum class Event : std::intptr_t {
   suspended = 1,
   yielded = 2,
   finished = 3,  // ran to its end, having deviated
-  parked = 4,    // suspended, and holds a lock that keeps its resumers away (Worker::parked_under)
+  parked = 4,    // suspended, and holds a lock that keeps its resumers away (Unsettled::parked_under)
 };
 
 /// A scheduler frame: restores, at its end, the frame around it. Every loop that starts or resumes
@@ -38,20 +38,20 @@ class SchedulerFrame {
         context_(worker.scheduler_context),
         fp_control_(worker.fp_control),
         own_fp_control_(arch::fp_control()),
-        warm_(worker.warm),
-        warm_class_(worker.warm_class),
+        warm_(worker.undeviated.stack),
+        warm_class_(worker.undeviated.stack_class),
         frame_returns_(worker.claims.frame_returns) {
     if constexpr (sanitizer::active) {
-      stack_ = worker.frame_stack;
-      stack_size_ = worker.frame_stack_size;
-      fiber_ = worker.frame_fiber;
-      worker.frame_fiber = sanitizer::current_fiber();
+      stack_ = worker.sanitizer.stack;
+      stack_size_ = worker.sanitizer.stack_size;
+      fiber_ = worker.sanitizer.fiber;
+      worker.sanitizer.fiber = sanitizer::current_fiber();
     }
     worker.claims.frame_returns = !loops;
     worker.fp_control = own_fp_control_;
     if (!arch::have_same_modes(own_fp_control_, modes)) [[unlikely]]
       begin_modes(modes);
-    worker.warm = nullptr;  // perhaps the stack that this frame lies on
+    worker.undeviated.stack = nullptr;  // perhaps the stack that this frame lies on
   }
   ~SchedulerFrame() {
     if (has_other_modes_) [[unlikely]]
@@ -60,13 +60,13 @@ class SchedulerFrame {
     worker_.scheduler_context = context_;
     worker_.fp_control = fp_control_;
     worker_.claims.frame_returns = frame_returns_;
-    if (worker_.warm != nullptr) worker_.stacks.give(worker_.warm);
-    worker_.warm = warm_;
-    worker_.warm_class = warm_class_;
+    if (worker_.undeviated.stack != nullptr) worker_.stacks.give(worker_.undeviated.stack);
+    worker_.undeviated.stack = warm_;
+    worker_.undeviated.stack_class = warm_class_;
     if constexpr (sanitizer::active) {
-      worker_.frame_stack = stack_;
-      worker_.frame_stack_size = stack_size_;
-      worker_.frame_fiber = fiber_;
+      worker_.sanitizer.stack = stack_;
+      worker_.sanitizer.stack_size = stack_size_;
+      worker_.sanitizer.fiber = fiber_;
     }
   }
   SchedulerFrame(const SchedulerFrame&) = delete;

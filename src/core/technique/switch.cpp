@@ -18,7 +18,7 @@ static_assert(offsetof(Unit, argument) == weft_argument_offset && offsetof(Unit,
 
 // The way back that the unit was started with leads into frames that will not be there.
 void note_first_deviation(Worker& worker, Unit& unit) {
-  if (worker.warm == unit.stack) worker.warm = nullptr;
+  if (worker.undeviated.stack == unit.stack) worker.undeviated.stack = nullptr;
   switch (unit.technique) {
     case Technique::full:
     case Technique::full_l:
@@ -48,8 +48,8 @@ namespace {
 
 // It is off its stack, and the next one on its own, when it is settled (weft_unit_passed, weft_unit_passed_by_end).
 [[gnu::always_inline]] inline void note_left(Worker& worker, Unit& unit, Event event) {
-  worker.left = &unit;
-  worker.left_by = static_cast<std::intptr_t>(event);
+  worker.unsettled.unit = &unit;
+  worker.unsettled.event = static_cast<std::intptr_t>(event);
 }
 
 inline void note_departure_from_stack(Worker& worker, Unit& unit) {
@@ -101,7 +101,7 @@ inline int pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
   }
   void* fake = nullptr;
   if (next == nullptr) {
-    sanitizer::leave(&fake, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
+    sanitizer::leave(&fake, worker.sanitizer.fiber, worker.sanitizer.stack, worker.sanitizer.stack_size);
     const std::intptr_t value =
         weft_context_switch(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
     note_return(fake, value == from_scheduler);
@@ -143,7 +143,7 @@ namespace {
   note_left(worker, unit, event);
   Unit* next = next_to_switch_to(worker, unit);
   Worker& same = *this_worker();
-  return pass_on(same, *same.left, static_cast<Event>(same.left_by), next);
+  return pass_on(same, *same.unsettled.unit, static_cast<Event>(same.unsettled.event), next);
 }
 
 namespace {
@@ -353,7 +353,7 @@ namespace {
 
 // Into what is there already; `next` is the worker's.
 [[gnu::always_inline]] inline WeftSuccessor succeed(Worker& worker, Unit& unit, Unit& next) {
-  worker.left = &unit;
+  worker.unsettled.unit = &unit;
   if (next.departed) {
     note_running(worker, next);
     sanitizer::leave(nullptr, next.stack->fiber, next.stack->memory.low, next.stack->size());
@@ -367,7 +367,7 @@ namespace {
 }
 
 [[gnu::always_inline]] inline WeftSuccessor succeed_by_scheduler(Worker& worker) {
-  sanitizer::leave(nullptr, worker.frame_fiber, worker.frame_stack, worker.frame_stack_size);
+  sanitizer::leave(nullptr, worker.sanitizer.fiber, worker.sanitizer.stack, worker.sanitizer.stack_size);
   return {worker.scheduler_context, static_cast<std::uintptr_t>(Event::finished)};
 }
 
@@ -376,7 +376,8 @@ namespace {
 extern "C" WeftSuccessor weft_unit_ends() {
   Worker& worker = *this_worker();
   Unit& unit = *worker.current;
-  if (worker.warm == unit.stack) worker.warm = nullptr;  // it exits, and settle() gives the stack back
+  if (worker.undeviated.stack == unit.stack)
+    worker.undeviated.stack = nullptr;  // it exits, and settle() gives the stack back
   Unit* next = worker.until_done != &unit ? next_to_switch_to(worker, unit) : nullptr;
   if (next == nullptr) return succeed_by_scheduler(worker);
   if (!next->departed && next->stack == nullptr) bind_after_another(worker, *next);
@@ -385,12 +386,12 @@ extern "C" WeftSuccessor weft_unit_ends() {
 
 extern "C" void weft_unit_passed() {
   Worker& worker = *this_worker();
-  settle(worker, *worker.left, static_cast<Event>(worker.left_by));
+  settle(worker, *worker.unsettled.unit, static_cast<Event>(worker.unsettled.event));
 }
 
 extern "C" void weft_unit_passed_by_end() {
   Worker& worker = *this_worker();
-  settle_finished(worker, *worker.left);
+  settle_finished(worker, *worker.unsettled.unit);
 }
 
 extern "C" WeftCall weft_unit_begin(void* begun) {

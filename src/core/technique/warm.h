@@ -1,4 +1,4 @@
-// The stack on which units of RoC-L run one after the other, as long as none of them deviates (Worker::warm); its
+// The stack on which units of RoC-L run one after the other, as long as none of them deviates (Worker::undeviated); its
 // Stack::frames is its top.
 #pragma once
 
@@ -8,26 +8,26 @@ namespace weft::core {
 
 /// A warm stack of that size; the worker has none, or another.
 [[gnu::noinline]] inline Stack* warm_up(Worker& worker, std::uint8_t stack_class) {
-  if (worker.warm != nullptr) worker.stacks.give(worker.warm);
-  worker.warm = take_stack(worker, stack_class);
-  worker.warm_class = stack_class;
-  worker.warm->frames = worker.warm->top();
-  return worker.warm;
+  if (worker.undeviated.stack != nullptr) worker.stacks.give(worker.undeviated.stack);
+  worker.undeviated.stack = take_stack(worker, stack_class);
+  worker.undeviated.stack_class = stack_class;
+  worker.undeviated.stack->frames = worker.undeviated.stack->top();
+  return worker.undeviated.stack;
 }
 
 inline Stack* warm_stack(Worker& worker, std::uint8_t stack_class) {
-  Stack* stack = worker.warm;
-  if (stack != nullptr && worker.warm_class == stack_class) [[likely]]
+  Stack* stack = worker.undeviated.stack;
+  if (stack != nullptr && worker.undeviated.stack_class == stack_class) [[likely]]
     return stack;
   return warm_up(worker, stack_class);
 }
 
 /// A unit has ended on it. One that has spawned children, and could have been stolen then, has taken it away.
 inline void keep_warm(Worker& worker, Stack* stack) {
-  if (worker.warm == stack) [[likely]]
+  if (worker.undeviated.stack == stack) [[likely]]
     return;
-  if (worker.warm != nullptr) worker.stacks.give(worker.warm);
-  worker.warm = stack;
+  if (worker.undeviated.stack != nullptr) worker.stacks.give(worker.undeviated.stack);
+  worker.undeviated.stack = stack;
 }
 
 }  // namespace weft::core

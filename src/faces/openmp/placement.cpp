@@ -186,8 +186,8 @@ void attend_initial_team(Team& team) {
   team.placement = {ProcBind::primary, at.first, at.count, at.place};
   if (parent != nullptr) return;
   core::Worker& worker = core::worker_here();
-  worker.root_unit.flags.fetch_or(core::UnitFlag::placed, std::memory_order_relaxed);
-  bind_to_place(worker, worker.root_unit);
+  worker.root.unit.flags.fetch_or(core::UnitFlag::placed, std::memory_order_relaxed);
+  bind_to_place(worker, worker.root.unit);
 }
 
 bool holds_master(const Team& team) {
@@ -222,8 +222,8 @@ void bind_to_place(core::Worker& worker, core::Unit& unit) {
 }
 
 void place_forked(core::Worker& self, bool was_root) {
-  self.root_unit.flags.fetch_or(core::UnitFlag::placed, std::memory_order_relaxed);
-  const unsigned place = place_of(*static_cast<const Member*>(self.root_unit.details.face)).place;
+  self.root.unit.flags.fetch_or(core::UnitFlag::placed, std::memory_order_relaxed);
+  const unsigned place = place_of(*static_cast<const Member*>(self.root.unit.details.face)).place;
   if (!was_root && place == no_place && !places.foreign) os::bind_klt(self.klt.load(std::memory_order_relaxed), -1);
 }
 

@@ -49,7 +49,7 @@ void make_nobodys_team() {
 }
 
 Member& member_between_units(core::Worker& worker) {
-  void* of_root = worker.root_unit.details.face;
+  void* of_root = worker.root.unit.details.face;
   return of_root != nullptr ? *static_cast<Member*>(of_root) : nobodys_team->master;
 }
 
@@ -60,7 +60,7 @@ Member& member_between_units(core::Worker& worker) {
   Team& team = root->team;
   Member& member = begin_initial_team(team);
   cache_of(worker).root = root;
-  become_member(worker.root_unit, member);
+  become_member(worker.root.unit, member);
   if (attends_regions) attend_initial_team(team);
   if (core::preemption_settings.kind != core::Preemption::none) core::start_ticking();
   return member;
@@ -151,17 +151,17 @@ void end_seats(core::Worker& worker) {
 
 void run_tasks_left(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
-  if (cache == nullptr || cache->root == nullptr || worker.current != &worker.root_unit) return;
+  if (cache == nullptr || cache->root == nullptr || worker.current != &worker.root.unit) return;
   Member& member = cache->root->team.master;
-  if (worker.root_unit.details.face == &member) run_those_put_off(member);
+  if (worker.root.unit.details.face == &member) run_those_put_off(member);
 }
 
 void root_ends(core::Worker& worker) {
   auto cache = static_cast<WorkerCache*>(worker.face);
   run_tasks_left(worker);
   if (ompt::watched && cache != nullptr && cache->root != nullptr) ompt::root_ends(worker, *cache->root);
-  worker.root_unit.details.face = nullptr;
-  worker.root_unit.scope = nullptr;
+  worker.root.unit.details.face = nullptr;
+  worker.root.unit.scope = nullptr;
   if (cache == nullptr || cache->root == nullptr) return;
   // The threads end with their root: destructors of their thread-local objects run.
   end_seats(worker);
@@ -177,9 +177,9 @@ void forked(core::Worker& self, const core::Worker& before) {
   reset_nthreads_lists();
   reset_affinity_display();
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
-  const bool was_root = before.current == &before.root_unit;
+  const bool was_root = before.current == &before.root.unit;
   if (before.current != nullptr && details(*before.current).face != nullptr) {
-    become_member(self.root_unit, *static_cast<Member*>(details(*before.current).face));
+    become_member(self.root.unit, *static_cast<Member*>(details(*before.current).face));
     if (places.in_use()) place_forked(self, was_root);
   }
   const auto cache = static_cast<const WorkerCache*>(before.face);

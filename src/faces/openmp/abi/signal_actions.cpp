@@ -43,7 +43,7 @@ Handler known_handler() { return is_ignored.load(std::memory_order_relaxed) ? SI
 
 bool is_under_way() {
   return core::find_worker([](const core::Worker& worker) {
-           return worker.interrupt_sent.load(std::memory_order_relaxed);
+           return worker.interrupts.sent.load(std::memory_order_relaxed);
          }) != nullptr;
 }
 

@@ -41,7 +41,7 @@ constinit NextFunction<Jump> checked_jump("__longjmp_chk");
 core::Worker* worker_of_member() {
   core::Worker* worker = core::this_worker();
   if (worker == nullptr || !core::identities_enabled) return nullptr;
-  if (worker->current == nullptr || worker->installed == nullptr) return nullptr;
+  if (worker->current == nullptr || worker->identities.installed == nullptr) return nullptr;
   const Member* member = known_member();
   if (member != nullptr && member->team->level > 0) return worker;
   return nullptr;

@@ -150,7 +150,7 @@ void begin_as(Thread& thread) {
 void end_thread(core::Worker& worker, Thread& thread) {
   if (!thread.begun || thread.ended || thread.busy.load(std::memory_order_acquire)) return;
   thread.ended = true;
-  os::Identity* here = worker.installed;
+  os::Identity* here = worker.identities.installed;
   const bool elsewhere = core::identities_enabled && thread.identity != nullptr && thread.identity != here;
   if (elsewhere) core::install(worker, thread.identity);
   tell_end(thread);
