@@ -95,16 +95,17 @@ typedef struct weft_barrier {
   uint32_t arrived;
   uint32_t round;
   uint32_t parties;
+  uint32_t on_their_way;
   void* shards;
 } weft_barrier;
 /* clang-format off */
-#define WEFT_BARRIER_INIT(parties) {0, 0, (parties), 0}
+#define WEFT_BARRIER_INIT(parties) {0, 0, (parties), 0, 0}
 /* clang-format on */
 
 /* For so many parties, round after round. ARGUMENT: 0. */
 WEFT_API int weft_barrier_init(weft_barrier* barrier, uint32_t parties);
 /* Frees what it has allocated when its parties came from several workers; it can be used again. BUSY: some have
- * arrived, and wait for the others. */
+ * arrived, and wait for the others. Whoever has passed may call it; but timed waits must have returned. */
 WEFT_API int weft_barrier_destroy(weft_barrier* barrier);
 /* Waits until all parties have arrived. *last (unless NULL) is 1 for exactly one of them, and 0 for the others.
  * STACKLESS: others have to arrive yet; the caller has not. Table 2; ABT_barrier, pthread_barrier_wait of POSIX. */

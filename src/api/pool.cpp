@@ -103,7 +103,7 @@ extern "C" int weft_pool_push_many(weft_pool* handle, size_t count, weft_unit* c
     unit_of(units[index])->next = index + 1 < count ? unit_of(units[index + 1]) : nullptr;
   }
   pool_of(handle)->push_many(unit_of(units[0]), unit_of(units[count - 1]), count);
-  core::notify_pool(*pool_of(handle));
+  core::notify_pool(*pool_of(handle), count);
   return WEFT_OK;
 }
 

@@ -61,7 +61,7 @@ void launch(Worker& worker, Unit& unit) {
 void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
   if (Pool* pool = first->pool.load(std::memory_order_relaxed); pool != nullptr) {
     pool->push_many(first, last, count);
-    notify_pool(*pool);
+    notify_pool(*pool, count);
   } else if (worker.scheduler() != nullptr) [[unlikely]] {
     last->next = nullptr;
     launch_at(worker, first);

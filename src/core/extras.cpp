@@ -146,9 +146,9 @@ bool ends_extras(const Unit& unit) {
   return table != nullptr && table->rounds != 0;
 }
 
-void inherit_extras(Worker& root, Worker& before) {
+void inherit_extras(Worker& worker, Worker& before) {
   void** place = table_place(before);
-  if (place != nullptr) root.root.extras = std::exchange(*place, &of_forked);
+  if (place != nullptr) worker.root.extras = std::exchange(*place, &of_forked);
 }
 
 void end_root_extras(Worker& worker) {

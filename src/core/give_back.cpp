@@ -5,9 +5,13 @@
 #include "core/give_back.h"
 
 #include "core/identities.h"
+#include "core/find.h"
 #include "core/idle.h"
+#include "core/place_pools.h"
 #include "core/runtime.h"
+#include "core/scheduler.h"
 #include "core/workers.h"
+#include "os/barrier.h"
 
 namespace weft::core {
 namespace {
@@ -35,6 +39,9 @@ void give_back() {
   }
   release_caches(*this_worker());
   StackCache::release_depots();
+  // What a timer, or the kernel, has made ready for one that was about to end: nobody slept who could be told.
+  os::heavy_fence();
+  if (any_work() || any_placed()) notify();
 }
 
 }  // namespace weft::core

@@ -66,7 +66,8 @@ namespace {
 
 bool is_awake(const Worker& worker) {
   return worker.active.load(std::memory_order_relaxed) &&
-         worker.parked.load(std::memory_order_relaxed) == Parked::awake;
+         worker.parked.load(std::memory_order_relaxed) == Parked::awake &&
+         worker.use.load(std::memory_order_relaxed) != WorkerUse::none;  // a spare that was woken as it ended
 }
 
 // As far as is known: one that is awake may sleep in the kernel.
@@ -136,16 +137,11 @@ bool spinning_pays(const Worker& worker, std::uint64_t now) {
 
 // ---------------------------------------------------------------- searching and sleeping
 
-namespace {
-
-// After a search that did not end in sleep: something published meanwhile may have relied on it.
 void wake_for_what_came_meanwhile() {
   if (runtime.sleepers.load(std::memory_order_relaxed) <= 0) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: notify_slow()
-  if (any_work()) notify_slow(nullptr);
+  if (any_work() || any_placed_for_all()) notify_slow(nullptr);
 }
-
-}  // namespace
 
 void Searching::adopt() {
   on_ = true;
@@ -209,8 +205,10 @@ void Searching::sleep() {
   const std::uint32_t parked = counted_                        ? Parked::for_any_work
                                : worker.scheduler() != nullptr ? Parked::for_its_pools
                                                                : Parked::for_work_within;
-  worker.parked.store(parked, std::memory_order_release);
+  // Before it can be woken, and counted out: else there would be one too few for a moment, and who publishes something
+  // would wake none of those that sleep.
   runtime.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  worker.parked.store(parked, std::memory_order_release);
   if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
   const bool was_active = worker.active.load(std::memory_order_relaxed);
   if (!is_of_root(worker)) worker.active.store(false, std::memory_order_relaxed);

@@ -53,6 +53,10 @@ inline bool root_is_ready(const Unit* root) {
 /// Wakes the worker if it sleeps for want of work.
 bool wake(Worker& worker);
 
+/// Somebody has been counted as a searcher, is none any more and has not looked a last time, as whoever goes to sleep
+/// does: what was published meanwhile may have relied on it.
+void wake_for_what_came_meanwhile();
+
 /// A spare worker has nothing to do: sleeps until it is needed.
 void rest(Worker& worker);
 

@@ -108,6 +108,13 @@ IoServer io_server() {
   }
 }
 
+void refuse(IoRequest& request) {
+  request.refused = true;
+  Unit* unit = request.unit;
+  unit->next = nullptr;
+  resume_all(unit);
+}
+
 namespace {
 
 // ---------------------------------------------------------------- waiting

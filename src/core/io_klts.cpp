@@ -11,6 +11,7 @@
 // accept() cannot be: it may come back late where others accept from the same socket.
 #include <atomic>
 #include <cerrno>
+#include <utility>
 
 #include "base/layout.h"
 #include "base/panic.h"
@@ -49,6 +50,13 @@ struct alignas(base::cache_line) Pool {
     (before != nullptr ? before->next : oldest) = request.next;
     if (newest == &request) newest = before;
     --waiting;
+  }
+
+  IoRequest* take_all() {
+    IoRequest* all = oldest;
+    oldest = newest = nullptr;
+    waiting = 0;
+    return all;
   }
 
   IoRequest* take() {
@@ -205,12 +213,17 @@ bool ask_klts(IoRequest& request) {
   if (!wanted || (may && make_klt())) return true;
   // From here on the request may be gone, unless there is nobody who could have served it.
   bool there = true;
+  IoRequest* left = nullptr;  // by others, who relied on the KLT that has just been refused
   {
     SpinGuard guard(pool.lock);
     if (may) --pool.made;
     there = pool.made != 0;
-    if (!there) pool.remove(request);
+    if (!there) {
+      pool.remove(request);
+      left = pool.take_all();
+    }
   }
+  while (left != nullptr) refuse(*std::exchange(left, left->next));
   if (there && !told.exchange(true, std::memory_order_relaxed))
     base::warn(
         "no further thread can be had (WEFT_MAX_KLTS=%u, ulimit -u, pids.max): input and output of some units wait "

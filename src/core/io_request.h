@@ -62,6 +62,9 @@ bool ask_ring(IoRequest& request);
 /// The same by KLTs that wait in system calls. False: there is none, and none can be had; nothing has happened.
 bool ask_klts(IoRequest& request);
 
+/// Nobody serves it: its unit goes on. Any KLT.
+void refuse(IoRequest& request);
+
 /// In a forked child.
 void reset_io_ring();
 void reset_io_klts();

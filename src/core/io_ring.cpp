@@ -129,12 +129,7 @@ void hand_over_to_klts() {
   asked.asleep.store(true, std::memory_order_seq_cst);
   for (IoRequest* request = take_asked(); request != nullptr;) {
     IoRequest* next = request->next;
-    if (!ask_klts(*request)) {
-      Unit* unit = request->unit;
-      request->refused = true;
-      unit->next = nullptr;
-      resume_all(unit);
-    }
+    if (!ask_klts(*request)) refuse(*request);
     request = next;
   }
 }

@@ -65,6 +65,7 @@
 #include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
+#include "core/signal_masks.h"
 #include "core/spinlock.h"
 #include "core/watchdog.h"
 #include "os/clock.h"
@@ -344,10 +345,13 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   worker.carrier.store(nullptr, std::memory_order_relaxed);
   worker.identities.home = home;
   worker.mask.changed = home != nullptr && home->has_mask;
+  // On a KLT of weft's `before` may hold what an identity has blocked that was installed then.
+  const os::SignalMask after = home != nullptr ? before : os::signals_blocked_on_klts();
   *arch::thread_word_of(worker.identities.installed->thread_pointer) = &worker;
   arch::set_thread_pointer(worker.identities.installed->thread_pointer);
   install_home(worker);
-  os::set_signals(before);
+  os::set_signals(after);
+  if (home == nullptr) change_signal_mask(worker, *worker.identities.installed);
   if (!is_over(worker)) tick_again(worker);  // else a root goes on in its own code
   worker.stacks.give(lent.stack);
 }

@@ -259,11 +259,12 @@ void replace_scheduler(Worker& worker, Scheduler* scheduler) {
   if (!worker.inbox.looks_empty() || !worker.deque.looks_empty()) notify();
 }
 
-void notify_pool_slow(const Pool& pool) {
+void notify_pool_slow(const Pool& pool, std::size_t pushed) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  find_worker([&pool](Worker& worker) {
+  find_worker([&pool, pushed](Worker& worker) mutable {
     if (worker.parked.load(std::memory_order_acquire) != Parked::for_its_pools) return false;
-    return ask_scheduler(worker, [&pool](const Scheduler& scheduler) { return scheduler.has(pool); }) && wake(worker);
+    const bool has = ask_scheduler(worker, [&pool](const Scheduler& scheduler) { return scheduler.has(pool); });
+    return has && wake(worker) && --pushed == 0;
   });
 }
 

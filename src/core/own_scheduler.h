@@ -123,11 +123,12 @@ void set_active(Packing& packing, unsigned active);
 /// In a forked child.
 void reset_scheduler_lookers();
 
-/// Something was pushed: wakes a worker that sleeps and has that pool.
-void notify_pool_slow(const Pool& pool);
-inline void notify_pool(const Pool& pool) {
+/// So many units were pushed, one at least: wakes as many workers that sleep and have that pool. (None of these wakes
+/// another one.)
+void notify_pool_slow(const Pool& pool, std::size_t pushed);
+inline void notify_pool(const Pool& pool, std::size_t pushed = 1) {
   os::light_fence();
-  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_pool_slow(pool);
+  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_pool_slow(pool, pushed);
 }
 
 }  // namespace weft::core

@@ -37,6 +37,8 @@ namespace {
 // Whoever attends a pool may be off: others take from it too.
 bool some_are_off() { return runtime.active.load(std::memory_order_relaxed) != runtime.workers; }
 
+bool are_open() { return place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off(); }
+
 bool wake_attendant(const Pool& pool, const Share* scope) {
   return find_worker([&pool, scope](Worker& worker) {
            if (worker.attended.load(std::memory_order_acquire) != &pool) return false;
@@ -57,7 +59,7 @@ void start_all_klts() {
   std::atomic_thread_fence(std::memory_order_seq_cst);  // as in notify_slow()
   if (wake_attendant(pool, scope)) return;
   if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers) start_all_klts();
-  if (place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off()) notify_slow(scope);
+  if (are_open()) notify_slow(scope);
 }
 
 }  // namespace
@@ -76,8 +78,7 @@ Unit* next_placed(Worker& worker) {
 
 bool takes_from_all(const Worker& worker) {
   return place_pools.count != 0 &&
-         (worker.claims.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 ||
-          place_pools.open_for_good.load(std::memory_order_relaxed) || some_are_off());
+         (worker.claims.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 || are_open());
 }
 
 // Begins with another pool each time: where units yield to each other a pool is never empty.
@@ -100,6 +101,8 @@ bool any_placed_but_in(const Pool* left_out) {
 }  // namespace
 
 bool any_placed() { return any_placed_but_in(nullptr); }
+
+bool any_placed_for_all() { return place_pools.count != 0 && are_open() && any_placed(); }
 
 bool any_placed_elsewhere(const Worker& worker) {
   return any_placed_but_in(worker.attended.load(std::memory_order_relaxed));

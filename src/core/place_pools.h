@@ -55,6 +55,8 @@ bool takes_from_all(const Worker& worker);
 bool any_placed(const Worker& worker);
 /// Whether anything waits in any of them.
 bool any_placed();
+/// The same where everybody may take it who has no scope.
+bool any_placed_for_all();
 /// In any that the worker does not attend.
 bool any_placed_elsewhere(const Worker& worker);
 

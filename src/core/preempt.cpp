@@ -200,11 +200,20 @@ void on_interrupt(const Interruption& interruption) {
   on_watchdog(*worker, interruption);
 }
 
-// Of what runs on this KLT. Not known: of what runs on a stack that is none of a unit's.
+// Of what runs on this KLT. A unit's end where the descriptor of its stack lies, also in a forked child, where it goes
+// on as a root; those of a thread of the program's where libc has its own descriptor, on the same memory. (But for
+// main's: there lie the arguments of the program.)
 std::uintptr_t end_of_frames(std::uintptr_t stack_pointer) {
-  const Stack* stack = stack_in_use();
-  const bool known = stack != nullptr && stack->holds(reinterpret_cast<const void*>(stack_pointer));
-  return known ? reinterpret_cast<std::uintptr_t>(stack) : UINTPTR_MAX;  // there lies its descriptor
+  const Worker* worker = this_worker();
+  if (worker == nullptr || worker->current == nullptr) return UINTPTR_MAX;
+  const Unit* unit = worker->current;
+  const Stack* stack = innermost_stack(*unit);
+  if (stack == nullptr && is_root(*unit) && worker->root.was_unit) stack = innermost_stack(*worker->root.known_as);
+  if (stack != nullptr && stack->holds(reinterpret_cast<const void*>(stack_pointer)))
+    return reinterpret_cast<std::uintptr_t>(stack);
+  const os::Identity* home = worker->identities.home;
+  const auto descriptor = home != nullptr ? reinterpret_cast<std::uintptr_t>(home->thread_pointer) : 0;
+  return stack_pointer < descriptor ? descriptor : UINTPTR_MAX;
 }
 
 // Whether what runs there may be left, as far as its stack goes: not what runs on a scheduler's, or on none of its own.
@@ -237,7 +246,7 @@ void mark(Unit& unit, Preemption kind) {
   const unsigned flags = unit.flags.load(std::memory_order_relaxed);
   constexpr unsigned kinds = UnitFlag::yields_by_signal | UnitFlag::switches_klt | UnitFlag::never_preempted;
   if ((flags & kinds) != 0 || (flags & UnitFlag::free_standing) == 0) return;
-  unit.flags.store(static_cast<std::uint16_t>(flags | flags_of(kind)), std::memory_order_relaxed);
+  unit.flags.fetch_or(flags_of(kind), std::memory_order_relaxed);
   if (kind != Preemption::none) start_ticking();
 }
 
@@ -266,6 +275,29 @@ bool let_go() {
   ++this_worker()->counters.preempted;
   yield();
   return true;
+}
+
+namespace {
+
+base::Relaxed<std::uint8_t>* held_off_of_caller() {
+  const Worker* worker = this_worker();
+  if (worker == nullptr || worker->current == nullptr) return nullptr;
+  return &details(*worker->current).held_off;
+}
+
+}  // namespace
+
+void hold_off_fork() {
+  if (auto* held_off = held_off_of_caller(); held_off != nullptr) *held_off = static_cast<std::uint8_t>(*held_off + 1);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+void let_go_after_fork() {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  auto* held_off = held_off_of_caller();
+  if (held_off == nullptr || (*held_off & ~missed) == 0) return;  // it has entered weft meanwhile
+  const auto left = static_cast<std::uint8_t>(*held_off - 1);
+  *held_off = left == missed ? std::uint8_t{0} : left;
 }
 
 void read_preemption_environment() {

@@ -95,6 +95,11 @@ void mark(Unit& unit, Preemption kind);
 bool hold_off();
 bool let_go();
 
+/// The same around a fork(2): whatever runs on the calling KLT, at any depth; nothing yields here. Who forks may go on
+/// on another worker, where a handler of the program's waits for something.
+void hold_off_fork();
+void let_go_after_fork();
+
 /// What runs on the calling KLT, which carries the worker, is not left any more, or as before.
 inline void hold_off_here(Worker* worker) {
   if (worker == nullptr) return;

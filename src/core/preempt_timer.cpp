@@ -157,6 +157,7 @@ bool tick_where_wanted() {
     ticking.store(false, std::memory_order_relaxed);
     return false;
   }
+  if (os::interrupts_were_lost()) for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
   bool some = false;
   bool any = false;
   const bool by_itself = ticks_by_itself();

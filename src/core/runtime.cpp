@@ -49,6 +49,7 @@ pthread_key_t root_key;
 pthread_once_t started_once = PTHREAD_ONCE_INIT;
 std::atomic<bool> klt_refused{false};
 std::atomic<unsigned> spares_made{0};
+std::atomic<std::uint64_t> spare_refused_at{0};  // when no thread could be had for one; 0: never
 
 bool report_overflow(void* address) {
   const Stack* stack = stack_in_use();
@@ -78,6 +79,7 @@ Worker* register_worker() {
   if (Worker* worker = unused; worker != nullptr) {
     unused = worker->next_unused;
     worker->cpu.store(-1, std::memory_order_relaxed);
+    worker->until_ready = nullptr;
     return worker;
   }
   const unsigned index = runtime.slots.load(std::memory_order_relaxed);
@@ -94,7 +96,8 @@ Worker* register_worker() {
 
 void leave_slot(Worker& worker) {
   worker.use.store(WorkerUse::none, std::memory_order_relaxed);
-  worker.life.store(0, std::memory_order_relaxed);  // one whose KLT could not be started
+  // One whose KLT could not be started; somebody may wait for its end already (end_klt()).
+  if (worker.life.exchange(0, std::memory_order_release) != 0) os::futex_wake(worker.life, 1);
   worker.attended.store(nullptr, std::memory_order_relaxed);
   set_rank(worker, 0);
   SpinGuard guard(registry_lock);
@@ -184,6 +187,7 @@ bool become_root(Worker& worker) {
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
   worker.slice.ticker.belong_to(os::this_klt());
+  worker.held_off = 0;
   worker.interrupts.sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
   if (os::interrupt_signal() != 0) os::block_interrupt(false);  // the program may have blocked all there are
@@ -265,6 +269,7 @@ void* carry_worker(void* argument) {
   worker->mask.changed = false;
   worker->klt.store(os::this_klt(), std::memory_order_relaxed);
   worker->slice.ticker.belong_to(os::this_klt());
+  worker->held_off = 0;
   become_active(*worker);
   arch::set_thread_word(worker);
   worker->signal_stack = os::provide_signal_stack();
@@ -297,23 +302,23 @@ int start_carrying(Worker& worker, WorkerUse use) {
 // fork() takes all of malloc's locks, and may sleep for one with the others in hand. Whoever was left there would keep
 // them from everybody, from weft itself and so from the very workers that would have to come to it.
 void before_fork() {
-  hold_off_here(this_worker());
+  hold_off_fork();
   os::look_up_signals();
 }
-void after_fork_in_parent() { let_go_here(this_worker()); }
+void after_fork_in_parent() { let_go_after_fork(); }
 
 // Root or unit: what forked goes on as this root, on the stack and the identity that it has, with its values and with
 // what it holds. The end of a unit's function must not lead back to the worker that it was started by: whichever way
 // that end takes, it looks at UnitFlag::detailed, of the unit that began or of the one that runs by now.
-void go_on_as(Worker& root, Worker& before) {
+void go_on_as(Worker& worker, Worker& before) {
   Unit* forked = before.current;
   if (forked == nullptr) return;
-  root.root.known_as = is_root(*forked) ? before.root.known_as : forked;
-  root.root.was_unit = !is_root(*forked) || before.root.was_unit;
-  inherit_extras(root, before);
-  if (!root.root.was_unit) return;
+  worker.root.known_as = is_root(*forked) ? before.root.known_as : forked;
+  worker.root.was_unit = !is_root(*forked) || before.root.was_unit;
+  inherit_extras(worker, before);
+  if (!worker.root.was_unit) return;
   forked->flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
-  root.root.unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  worker.root.unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
 }
 
 // In the child there is one KLT, and every other worker is a picture of the past.
@@ -332,6 +337,7 @@ void after_fork_in_child() {
   if (self != nullptr) self->hands.visited.store(false, std::memory_order_relaxed);  // the visitor is not here
   if (self != nullptr) self->hands.lock.unlock();
   spares_made = 0;
+  spare_refused_at.store(0, std::memory_order_relaxed);
   klt_refused.store(false, std::memory_order_relaxed);
   registry_lock.unlock();
   runtime.entrance.unlock();
@@ -392,7 +398,8 @@ void start_once() {
   runtime.default_stack_class = StackCache::class_of(runtime.config.stack_size);
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
   make_place_pools();
-  pthread_key_create(&root_key, end_root);
+  if (pthread_key_create(&root_key, end_root) != 0)
+    base::panic("all keys of thread-local storage are in use (PTHREAD_KEYS_MAX)");
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   os::watch_for_faults(report_overflow, allow_code_on_stack);
   enable_preemption();
@@ -438,6 +445,16 @@ Worker& enter() {
   return *worker;
 }
 
+namespace {
+
+// One that was counted for a KLT which could not be had: something published meanwhile may have relied on it.
+void stop_relying_on_searcher() {
+  runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
+  wake_for_what_came_meanwhile();
+}
+
+}  // namespace
+
 bool start_another_klt() {
   unsigned started = runtime.started.load(std::memory_order_relaxed);
   do {
@@ -454,9 +471,9 @@ bool start_another_klt() {
   const int error = worker != nullptr ? start_carrying(*worker, WorkerUse::of_weft) : ENOMEM;
   if (error == 0) return true;
   if (worker != nullptr) leave_slot(*worker);
-  runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
   if (!klt_refused.exchange(true, std::memory_order_relaxed))
     base::warn("only %u of %u workers could be started: %s", started + 1, runtime.workers.get(), strerror(error));
+  stop_relying_on_searcher();
   return false;
 }
 
@@ -492,6 +509,7 @@ void ask_to_end_and_wait(Worker& worker) {
 
 void end_klt(Worker& worker, void (*release)(Worker&)) {
   ask_to_end_and_wait(worker);
+  if (worker.use.load(std::memory_order_relaxed) == WorkerUse::none) return;  // no KLT could be had for it
   release(worker);
   // As before it was started.
   if (worker.claims.spare) {
@@ -518,28 +536,45 @@ bool wake_spare(Worker& worker) {
   return true;
 }
 
+namespace {
+
+// Counts one that is about to be made. False: there are enough, or no thread could be had a moment ago.
+bool count_spare() {
+  constexpr unsigned most_spares = 512;
+  constexpr std::uint64_t between_tries_ns = 10ULL * 1000 * 1000;
+  const std::uint64_t refused_at = spare_refused_at.load(std::memory_order_relaxed);
+  if (refused_at != 0 && os::now_ns() - refused_at < between_tries_ns) return false;
+  unsigned made = spares_made.load(std::memory_order_relaxed);
+  do {
+    if (made >= most_spares) return false;
+  } while (!spares_made.compare_exchange_weak(made, made + 1, std::memory_order_relaxed));
+  return true;
+}
+
+}  // namespace
+
 Worker* wake_spare() {
   Worker* resting = find_worker([](Worker& worker) {
     return worker.parked.load(std::memory_order_relaxed) == Parked::spare_rests && wake_spare(worker);
   });
   if (resting != nullptr) return resting;
-  constexpr unsigned most_spares = 512;
-  if (spares_made.fetch_add(1, std::memory_order_relaxed) >= most_spares) {
-    spares_made.store(most_spares, std::memory_order_relaxed);
+  if (!count_spare()) return nullptr;
+  Worker* worker = register_worker();
+  if (worker == nullptr) {
+    spares_made.fetch_sub(1, std::memory_order_relaxed);
     return nullptr;
   }
-  Worker* worker = register_worker();
-  if (worker == nullptr) return nullptr;
   worker->claims.spare = true;
   worker->life.store(1, std::memory_order_relaxed);
   worker->active.store(true, std::memory_order_relaxed);
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   if (start_carrying(*worker, WorkerUse::of_weft) == 0) return worker;
-  runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
+  spare_refused_at.store(os::now_ns(), std::memory_order_relaxed);
   worker->active.store(false, std::memory_order_relaxed);
   worker->claims.spare = false;
   leave_slot(*worker);
-  spares_made.store(most_spares, std::memory_order_relaxed);
+  spares_made.fetch_sub(1, std::memory_order_relaxed);
+  stop_relying_on_searcher();
   return nullptr;
 }
 

@@ -54,7 +54,7 @@ void* memory_for_slab() {
 bool UnitCache::make_array() {
   constexpr unsigned places = 4 * batch;
   free_ = static_cast<Unit**>(std::malloc(places * sizeof *free_));
-  room_ = free_ != nullptr ? places : 0;
+  room_ = free_ != nullptr && !slowly ? places : 0;
   return free_ != nullptr;
 }
 
@@ -63,32 +63,33 @@ Unit* UnitCache::next_of_list() {
   if (list_ == nullptr) list_ = take_shared();
   Unit* unit = list_;
   if (unit != nullptr) list_ = unit->next;
+  if (listed_ != 0) --listed_;
   return unit;
 }
 
+void UnitCache::put_into_list(Unit& unit) {
+  unit.next = list_;
+  list_ = &unit;
+  if (++listed_ < batch) return;
+  share(list_);
+  list_ = nullptr;
+  listed_ = 0;
+}
+
 bool UnitCache::refill() {
-  if (slowly && free_ != nullptr) {
-    if (Unit* unit = next_of_list(); unit != nullptr) {
-      free_[0] = unit;
-      count_ = 1;
-      return true;
-    }
-  }
   if (free_ == nullptr && !make_array()) return false;
-  for (Unit* unit = take_shared(); unit != nullptr; unit = unit->next) free_[count_++] = unit;
+  if (slowly) {
+    if (Unit* unit = next_of_list(); unit != nullptr) free_[count_++] = unit;
+  } else {
+    for (Unit* unit = take_shared(); unit != nullptr; unit = unit->next) free_[count_++] = unit;
+  }
   if (count_ != 0) return true;
   void* memory = memory_for_slab();
   if (memory == nullptr) return false;
   auto slab = new (memory) Slab;
   for (std::size_t index = Slab::count; index-- > 0;) free_[count_++] = &slab->units[index];
-  if (slowly) {
-    room_ = 0;
-    for (; count_ > 1; --count_) {
-      Unit* unit = free_[count_ - 1];
-      unit->next = list_;
-      list_ = unit;
-    }
-  }
+  if (slowly)
+    for (; count_ > 1; --count_) put_into_list(*free_[count_ - 1]);
   slab->older = newest_slab.load(std::memory_order_relaxed);
   while (!newest_slab.compare_exchange_weak(slab->older, slab, std::memory_order_release, std::memory_order_relaxed)) {
   }
@@ -98,8 +99,7 @@ bool UnitCache::refill() {
 // False: there is no memory for the array, and the unit has gone to all.
 bool UnitCache::make_room(Unit& unit) {
   if (slowly) {
-    unit.next = list_;
-    list_ = &unit;
+    put_into_list(unit);
     return false;
   }
   if (free_ == nullptr) {

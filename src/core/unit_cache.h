@@ -71,11 +71,13 @@ class UnitCache {
   bool refill();
   bool make_room(Unit& unit);
   Unit* next_of_list();
+  void put_into_list(Unit& unit);
 
   Unit** free_ = nullptr;
   unsigned count_ = 0;
   unsigned room_ = 0;     // of `free_`, which comes with the first need
-  Unit* list_ = nullptr;  // in place of the array, after make_units_slowly()
+  Unit* list_ = nullptr;  // in place of the array, after make_units_slowly(),
+  unsigned listed_ = 0;   // and how many have been put there and not been taken: with so many others go to all
 };
 
 /// Before the first unit: caches look empty and full from now on, so that each unit is created and freed by the way

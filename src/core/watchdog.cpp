@@ -202,11 +202,8 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_block
   // The one before may wait for a KLT that carries the worker no more.
   const bool under_way = worker.interrupts.sent.exchange(true, std::memory_order_relaxed);
   if (under_way && before.interrupted == klt) {
-    if (had_cpu && now - before.sent > most_under_way_ns) {
-      before.sent = now;
-      worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
-    }
-    return true;
+    if (!had_cpu || now - before.sent <= most_under_way_ns) return true;
+    worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);  // and once more: it may have been lost
   }
   before.interrupted = klt;
   before.sent = now;
@@ -530,6 +527,8 @@ void* watch_workers(void*) {
     state.store(resting, std::memory_order_relaxed);
     watchdog_rests.store(true, std::memory_order_release);
     os::heavy_fence();  // who has become active, or was main and has ended, and has not seen that is seen here
+    // What somebody stored who saw the watchdog still watching may have come behind.
+    if (state.load(std::memory_order_relaxed) == resting) watchdog_rests.store(true, std::memory_order_relaxed);
     if (some_awake() || runtime.main_has_ended.load(std::memory_order_relaxed)) watch_again();
     while (state.load(std::memory_order_acquire) == resting) os::futex_wait(state, resting);
     watchdog_rests.store(false, std::memory_order_relaxed);
@@ -553,6 +552,7 @@ void give_way_to_watchdog() {
   // nobody else may find it as it is now. So only with another identity at hand for the worker.
   if (details(unit).identity == nullptr && worker.identities.spares == nullptr && !take_spare_in_handler(worker)) {
     want_identity();
+    worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   leave_unit_to_scheduler(worker, unit, Event::yielded);
@@ -582,6 +582,10 @@ void watch_again() {
 }
 
 void wake_watchdog() {
+  static std::atomic<std::uint64_t> refused_at{0};  // when no thread could be had; 0: never
+  constexpr std::uint64_t between_starts_ns = 10ULL * 1000 * 1000;
+  const std::uint64_t refused = refused_at.load(std::memory_order_relaxed);
+  if (refused != 0 && os::now_ns() - refused < between_starts_ns) return;
   watchdog_rests.store(false, std::memory_order_relaxed);
   std::uint32_t before = state.load(std::memory_order_relaxed);
   if (before == watching || !state.compare_exchange_strong(before, watching, std::memory_order_acq_rel)) return;
@@ -591,8 +595,13 @@ void wake_watchdog() {
   }
   constexpr std::size_t stack_bytes = 64UL * 1024;
   const HeldOff held;
-  // Without it everything works but what gets stuck; too few threads are told of elsewhere.
-  with_room([] { return os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands); });
+  const auto start = [] { return os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands); };
+  if (with_room(start) == 0) return;
+  // Without it everything works but what gets stuck; too few threads are told of elsewhere. Whoever asks for it later
+  // tries again.
+  refused_at.store(os::now_ns(), std::memory_order_relaxed);
+  state.store(not_started, std::memory_order_relaxed);
+  watchdog_rests.store(true, std::memory_order_relaxed);
 }
 
 void enable_watchdog(bool possible) {

@@ -40,8 +40,9 @@ void (*interrupted_code)(const Interruption&) = nullptr;
 std::uintptr_t (*end_of_frames_on)(std::uintptr_t) = nullptr;
 std::atomic<bool (*)(std::uintptr_t)> has_room_on{nullptr};  // with it the handler begins on the alternate stack
 std::atomic<int> signal_number{0};                           // 0: none, or the program has taken it
-constexpr int tick_mark = 0x77656674;                        // of a signal that a handler has passed on
-constexpr int wake_mark = 0x77656675;                        // of one that wakes a KLT and says nothing else
+std::atomic<bool> installed_again{false};
+constexpr int tick_mark = 0x77656674;  // of a signal that a handler has passed on
+constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothing else
 
 // Of libc's, looked up while the library is loaded. One whose size is not known (none of that name, or an
 // implementation that the linker chose) is none in which a program waits: it is left as little as the rest of libc.
@@ -180,6 +181,21 @@ bool is_ours(const siginfo_t& info, Interruption::Cause& cause) {
   return true;
 }
 
+// Not, where it wakes somebody: that is in the midst of unlocking something.
+bool waits_by_futex(const ucontext_t& interrupted) {
+  switch (static_cast<int>(arch::system_call_argument(interrupted, 1)) & FUTEX_CMD_MASK) {
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+    case FUTEX_WAKE_OP:
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+    case FUTEX_UNLOCK_PI:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // The call is to be made.
 WordAwaited awaited_by_futex(const ucontext_t& interrupted) {
   const auto argument = [&interrupted](unsigned index) { return arch::system_call_argument(interrupted, index); };
@@ -286,14 +302,14 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
   const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
-  if (!interruption.in_runtime && runs_under_lock_of_linker(stack)) {
-    interruption.in_runtime = true;
+  if (!interruption.in_weft && runs_under_lock_of_linker(stack)) {
+    interruption.in_runtime = true;  // and what sleeps there keeps the lock, too
   } else if (interruption.in_runtime && !interruption.in_weft) {
     const long call = arch::system_call_to_be_made(*interrupted);
     interruption.in_sleep = is_restarted(call) || arch::system_call_was_cut_short(*interrupted);
     if (call == SYS_futex) {
       const auto [word, value] = interruption.awaited = awaited_by_futex(*interrupted);
-      if (awaits_change_of_user_ids(word, value, stack)) interruption.in_sleep = false;
+      if (!waits_by_futex(*interrupted) || awaits_change_of_user_ids(word, value, stack)) interruption.in_sleep = false;
     }
   }
   const stack_t& alternate = interrupted->uc_stack;  // it does not say whether that is in use
@@ -389,9 +405,17 @@ void stop_interrupting() { signal_number = 0; }
 bool keep_interrupt() {
   const int number = interrupt_signal();
   if (number == 0) return false;
-  if (is_handled_here(number) || (is_free(number) && install_on(number))) return true;
+  if (is_handled_here(number)) return true;
+  if (is_free(number) && install_on(number)) {
+    installed_again.store(true, std::memory_order_release);
+    return true;
+  }
   signal_number = 0;
   return false;
+}
+
+bool interrupts_were_lost() {
+  return installed_again.load(std::memory_order_relaxed) && installed_again.exchange(false, std::memory_order_acquire);
 }
 
 void spare_small_stacks(bool (*has_room)(std::uintptr_t stack)) {
@@ -434,20 +458,24 @@ CodeName name_of_code(std::uintptr_t instruction) {
 
 namespace {
 
-void queue_signal(pid_t klt, int mark) {
+// An error number.
+long queue_signal(pid_t klt, int mark) {
   const int number = interrupt_signal();
   siginfo_t info{};
   info.si_signo = number;
   info.si_code = SI_QUEUE;
   info.si_value.sival_int = mark;
   const long process = arch::system_call(SYS_getpid);
-  arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, number, reinterpret_cast<long>(&info));
+  return -arch::system_call(SYS_rt_tgsigqueueinfo, process, klt, number, reinterpret_cast<long>(&info));
 }
 
 }  // namespace
 
 void forward_tick(pid_t klt) { queue_signal(klt, tick_mark); }
-void wake_from_suspension(pid_t klt) { queue_signal(klt, wake_mark); }
+// Without it that sleeps for ever. RLIMIT_SIGPENDING is that of a user: others take theirs.
+void wake_from_suspension(pid_t klt) {
+  while (queue_signal(klt, wake_mark) == EAGAIN) give_up_cpu();
+}
 
 SignalMask signals_blocked() { return change_mask(SIG_BLOCK, 0); }
 void block_interrupt(bool block) { change_mask(block ? SIG_BLOCK : SIG_UNBLOCK, mine()); }

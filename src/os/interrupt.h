@@ -80,6 +80,9 @@ int interrupt_signal();
 /// the handler is installed again; if it has one of its own, the signal is in use no more. Not from the handler.
 bool keep_interrupt();
 
+/// Whether it has been installed again since this was last asked: what was under way then is lost.
+bool interrupts_were_lost();
+
 /// The signal is in use no more. Any caller.
 void stop_interrupting();
 

@@ -32,17 +32,24 @@ timespec soon() {
   return {now.tv_sec + later.tv_sec, later.tv_nsec};
 }
 
-void before_fork() {
+// False: not for now. Who is in there may wait for a lock that the caller holds: that of the dynamic linker's, where
+// this is called by a program's callback of dl_iterate_phdr().
+bool enter_room() {
   const int kept = errno;
   const timespec limit = soon();
+  bool entered = false;
   if (pthread_mutex_timedlock(&door, &limit) == 0) {
-    if (pthread_mutex_timedlock(&room, &limit) == 0) {
-      forker = pthread_self();
-      for_fork = true;
-    }
+    entered = pthread_mutex_timedlock(&room, &limit) == 0;
     pthread_mutex_unlock(&door);
   }
   errno = kept;
+  return entered;
+}
+
+void before_fork() {
+  if (!enter_room()) return;
+  forker = pthread_self();
+  for_fork = true;
 }
 
 void after_fork() {
@@ -68,13 +75,11 @@ void after_fork_in_child() {
 
 void for_each_object(int (*look)(dl_phdr_info*, std::size_t, void*), void* argument) {
   const SignalMask before = block_all_signals();
-  pthread_mutex_lock(&door);
-  pthread_mutex_lock(&room);
-  pthread_mutex_unlock(&door);
-  if (!forks_wait) forks_wait = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+  const bool entered = enter_room();
+  if (entered && !forks_wait) forks_wait = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
   dl_iterate_phdr(look, argument);
   wipe_stack();
-  pthread_mutex_unlock(&room);
+  if (entered) pthread_mutex_unlock(&room);
   set_signals(before);
 }
 

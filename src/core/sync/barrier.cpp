@@ -15,7 +15,9 @@
 // rounds are so short that what crosses between the workers takes longer than what the units do, all go on where the
 // last one is. Units with a pool or an identity of their own, roots and timed waits stand in the parking lot as ever;
 // only their tokens come from the shards. Nothing here is touched once somebody has been let go: who passes may end the
-// barrier.
+// barrier. But for who has taken a token and does not stand in the parking lot yet: they are counted (`on_their_way_`),
+// and whoever ends the barrier waits for these; and for timed waits, whose time may just be over: they must have
+// returned (weft_barrier_destroy()).
 #include "core/sync/barrier.h"
 
 #include <bit>
@@ -147,6 +149,7 @@ struct Chain {
 }  // namespace
 
 void Barrier::give_back() {
+  wait_while([this] { return on_their_way_.load(std::memory_order_acquire) != 0; });
   BarrierShards* shards = shards_.load(std::memory_order_relaxed);
   if (shards == nullptr) return;
   shards_.store(nullptr, std::memory_order_relaxed);
@@ -229,17 +232,23 @@ Barrier::Outcome Barrier::timed_wait(std::uint64_t deadline) {
   return take_back(round) ? Outcome::timed_out : Outcome::passed;
 }
 
-// The caller has arrived in this round.
-Barrier::Outcome Barrier::wait_in_queue(std::uint32_t round, std::uint64_t deadline) {
+// The caller has arrived in this round. `counted`: it is one of those on their way, until it is in the queue, or finds
+// that its round is over.
+Barrier::Outcome Barrier::wait_in_queue(std::uint32_t round, std::uint64_t deadline, bool counted) {
   struct Seen {
-    const std::atomic<std::uint32_t>* round;
-    std::uint32_t value;
-  } seen{&round_, round};
+    Barrier* barrier;
+    std::uint32_t round;
+    mutable bool counted;
+  } const seen{this, round, counted};
   const auto same_round = [](const void* argument) {
-    auto before = static_cast<const Seen*>(argument);
-    return before->round->load(std::memory_order_relaxed) == before->value;
+    auto& before = *static_cast<const Seen*>(argument);
+    const bool same = before.barrier->round_.load(std::memory_order_relaxed) == before.round;
+    if (before.counted) before.barrier->on_their_way_.fetch_sub(1, std::memory_order_release);
+    before.counted = false;
+    return same;
   };
   const ParkResult result = park_until(strict_key(this), same_round, &seen, deadline);
+  if (seen.counted) on_their_way_.fetch_sub(1, std::memory_order_release);  // its time was over before
   return result == ParkResult::timed_out ? Outcome::timed_out : Outcome::passed;
 }
 
@@ -288,14 +297,16 @@ bool Barrier::wait_in_shard(BarrierShards& shards) {
 
 Barrier::Outcome Barrier::wait_beside_shards(BarrierShards& shards, std::uint64_t deadline) {
   BarrierShard& shard = shards.of(worker_here());
+  on_their_way_.fetch_add(1, std::memory_order_relaxed);
   const bool last = count_arrival(shards, shard);
   const std::uint32_t round = round_.load(std::memory_order_relaxed);  // it ends under this lock, too
   shard.lock.unlock();
   if (last) {
+    on_their_way_.fetch_sub(1, std::memory_order_relaxed);
     release(shards);
     return Outcome::passed_last;
   }
-  if (wait_in_queue(round, deadline) != Outcome::timed_out) return Outcome::passed;
+  if (wait_in_queue(round, deadline, true) != Outcome::timed_out) return Outcome::passed;
   if (take_back_from(shards, shard, round)) return Outcome::timed_out;
   wait_in_queue(round, never);  // the last one still is at the barrier, until it leaves the queue's lock
   return Outcome::passed;

@@ -52,7 +52,7 @@ class Barrier {
   void complete_under(Bucket& locked);
   Outcome timed_wait(std::uint64_t deadline);
   bool take_back(std::uint32_t round);
-  Outcome wait_in_queue(std::uint32_t round, std::uint64_t deadline);
+  Outcome wait_in_queue(std::uint32_t round, std::uint64_t deadline, bool counted = false);
 
   bool wait_in_shard(BarrierShards& shards);
   Outcome wait_beside_shards(BarrierShards& shards, std::uint64_t deadline);
@@ -62,6 +62,7 @@ class Barrier {
   std::atomic<std::uint32_t> arrived_{0};  // while there are no shards
   std::atomic<std::uint32_t> round_{0};
   const std::uint32_t parties_;
+  std::atomic<std::uint32_t> on_their_way_{0};  // have arrived beside the shards, and do not stand in the queue yet
   std::atomic<BarrierShards*> shards_{nullptr};  // once there, for good
 };
 
