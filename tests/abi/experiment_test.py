@@ -16,7 +16,7 @@ def run(without, settings, *arguments):
     if without:
         environment["WEFT_EXPERIMENT"] = without
     command = [sys.argv[1], *arguments]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         sys.exit(f"without {without}: exit status {result.returncode}: {result.stderr!r}")
     found = dict(line.split("=", 1) for line in result.stdout.splitlines())

@@ -11,7 +11,7 @@ NOT_USED = "not used by weft"
 
 def run(**settings: str) -> tuple[list[str], str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("KMP_", "OMP_", "GOMP_"))}
-    result = subprocess.run([PROGRAM], env=environment | settings, capture_output=True, text=True, timeout=20)
+    result = subprocess.run([PROGRAM], env=environment | settings, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         sys.exit(f"{settings}: exit status {result.returncode}: {result.stderr!r}")
     return result.stdout.split(), result.stderr

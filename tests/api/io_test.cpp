@@ -635,7 +635,7 @@ bool are_untouched(const std::vector<int>& files) { return std::all_of(files.beg
 bool are_open_in_child(const std::vector<int>& files) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(100);
     _exit(are_untouched(files) && a_byte_comes() && are_untouched(files) ? 0 : 1);
   }
   int status = -1;
@@ -644,7 +644,7 @@ bool are_open_in_child(const std::vector<int>& files) {
 
 // As a daemon does it. In a process of its own; 0: all went well.
 int close_all_and_open(Open open) {
-  alarm(20);
+  alarm(100);
   const Pipe pipe;  // what is opened later has greater numbers
   if (!a_byte_comes()) return 2;
   Jobs jobs;
@@ -664,7 +664,7 @@ int close_all_and_open(Open open) {
 
 // While units ask at once. What they use has been opened before, so what has greater numbers is not theirs.
 int close_while_others_ask(unsigned rounds_before) {
-  alarm(20);
+  alarm(100);
   constexpr unsigned pairs = 8;
   constexpr unsigned rounds = 60;
   Sockets sockets[pairs];

@@ -784,7 +784,7 @@ TEST_P(Preempt, ForkedChildrenPreemptAnew) {
     });
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);
+      alarm(100);
       _exit(spinning_units_end(GetParam()) ? 0 : 1);
     }
     over = true;

@@ -58,7 +58,7 @@ weft_unit_attr with(weft_technique technique, weft_pool* pool);
 weft_unit_attr never_preempted(weft_unit_attr attr);
 
 /// Waits as weft waits, letting units run here, until `condition` holds; false after `limit`.
-bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(10));
+bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));
 
 /// Yields if the calling unit can.
 void pause_if_possible(weft_technique own);

@@ -172,7 +172,7 @@ struct RunOptions {
 
 __attribute__((unused)) static struct Run run_again(const char* case_name, struct RunOptions options) {
   struct Run run = CHECK_ZERO;
-  const double deadline = options.deadline_seconds > 0 ? options.deadline_seconds : 20.0;
+  const double deadline = options.deadline_seconds > 0 ? options.deadline_seconds : 60.0;
   int ends[2];
   CHECK(pipe2(ends, O_CLOEXEC) == 0, "pipe: %s", strerror(errno));
   const pid_t child = fork();

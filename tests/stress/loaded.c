@@ -133,7 +133,7 @@ static void used_in_forked_child(void) {
       use(library);
       exit(7);
     }
-    expect_exit(wait_for_child(child, 10, "child with a loaded runtime"), 7, "child with a loaded runtime");
+    expect_exit(wait_for_child(child, 60, "child with a loaded runtime"), 7, "child with a loaded runtime");
     use(library);
   }
 }

@@ -207,7 +207,7 @@ static void short_lived_roots_leak_nothing(void) {
 static void short_lived_roots_at_places_leak_nothing(void) {
   const char* places[] = {"OMP_PLACES=sockets", "OMP_PLACES=threads"};
   for (int i = 0; i < 2; i++) {
-    const struct RunOptions options = {.environment = {places[i]}, .deadline_seconds = 20.0 * repeats(1)};
+    const struct RunOptions options = {.environment = {places[i]}, .deadline_seconds = 60.0 * repeats(1)};
     const struct Run run = run_again("short_lived_roots_leak_nothing", options);
     CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s: %s", places[i], run.errors);
   }

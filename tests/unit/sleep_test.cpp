@@ -78,7 +78,7 @@ struct Rendezvous {
   explicit Rendezvous(unsigned wanted) : size(wanted) {}
   void meet() {
     ++here;
-    if (!eventually_spinning([this] { return here.load() >= size; }, std::chrono::seconds(5))) failed = true;
+    if (!eventually_spinning([this] { return here.load() >= size; }, std::chrono::seconds(60))) failed = true;
   }
   const unsigned size;
   std::atomic<unsigned> here{0};
@@ -234,7 +234,7 @@ TEST_P(SpareTest, RestsWithNothingInHand) {
       EXPECT_TRUE(spare_has_some);
       jobs.join();
     });
-    const bool all_ran = eventually([&] { return ran.load() == 4; }, std::chrono::seconds(20));
+    const bool all_ran = eventually([&] { return ran.load() == 4; }, std::chrono::seconds(60));
     EXPECT_TRUE(all_ran) << ran.load() << " of 4, in round " << round;
     while (!all_ran && ran.load() != 4) {
       core::wake_spare();

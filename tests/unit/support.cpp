@@ -125,7 +125,7 @@ int in_child(const std::function<bool()>& body) {
   if (address_sanitizer) expect_idle();
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(100);
     _exit(body() ? 0 : 1);
   }
   int status = 0;

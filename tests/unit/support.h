@@ -57,10 +57,10 @@ unsigned long long process_cpu_time();
 void nap(std::chrono::microseconds time);
 
 /// Waits (napping, running no units) until `condition` holds; false after `limit`.
-bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(10));
+bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));
 
 /// Waits on the KLT, without giving the worker to other units.
-bool eventually_spinning(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(10));
+bool eventually_spinning(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));
 
 /// A unit that runs a closure.
 struct Job {
