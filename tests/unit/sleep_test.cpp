@@ -177,6 +177,7 @@ TEST_F(Sleep, ARootThatGoesOnKeepsNoUnitInHand) {
   if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
   wake_everybody();
   core::set_active_workers(1);
+  EXPECT_TRUE(eventually([] { return workers_awake() == 0; }));
   // Left alone for a while, the worker's deque is its own: only then can a unit be named.
   for (int round = 0; round < 20 && !worker.privacy.is_private(); ++round) {
     Jobs jobs;

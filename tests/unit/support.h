@@ -38,10 +38,12 @@ constexpr unsigned scaled(unsigned count) {
 /// in all, where there are some.
 class TimeLimit {
  public:
+  explicit TimeLimit(std::chrono::seconds limit = std::chrono::seconds(2))
+      : end_(std::chrono::steady_clock::now() + limit) {}
   bool is_over() const { return std::chrono::steady_clock::now() >= end_; }
 
  private:
-  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  std::chrono::steady_clock::time_point end_;
 };
 
 /// The kernel's number of the calling KLT.
@@ -95,6 +97,16 @@ void suspend_in(std::atomic<core::Unit*>& place);
 
 /// Takes the unit out of `place`, waiting until there is one, and resumes it.
 void resume_from(std::atomic<core::Unit*>& place);
+
+/// Starts so many units, of which each waits, without giving up its worker, until all are there: as many workers as
+/// units are needed, so those that have not been started yet are.
+void meet(unsigned count);
+
+/// Of weft's own workers, those that look for units or run some.
+unsigned workers_awake();
+
+/// Lets units run here until this one is suspended.
+void yield_until_suspended(const core::Unit& unit);
 
 /// Nothing is left behind: no unit in any pool, no share published, nobody searching, everybody asleep.
 void expect_idle();
