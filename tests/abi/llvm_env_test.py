@@ -28,6 +28,18 @@ def expect(settings: dict[str, str], values: dict[int, str], said: str = "") -> 
         sys.exit(f"{settings}: more than a line: {errors!r}")
 
 
+def expect_tasks_before_first(most: int, **settings: str) -> None:
+    """Where the machine is busy, a spare worker may run a task early, and there are fewer; not each time."""
+    counts = []
+    while len(counts) < 5 and most not in counts:
+        fields, errors = run(COUNT_TASKS="1", **settings)
+        counts.append(int(fields[0]))
+        if errors != "":
+            sys.exit(f"{settings}: expected nothing on stderr, not {errors!r}")
+    if max(counts) != most:
+        sys.exit(f"{settings}: {counts} tasks before the first is run, expected {most}")
+
+
 MIB = 1 << 20
 expect({}, {2: "3"})
 expect({"KMP_STACKSIZE": "3m"}, {0: str(3 * MIB)})
@@ -52,9 +64,9 @@ expect(
     rf"^weft: KMP_(LIBRARY|TASKING), KMP_(LIBRARY|TASKING): {NOT_USED}$",
 )
 # 1000 tasks that nobody else takes: how many are there before the first of them is run.
-expect({"COUNT_TASKS": "1", "KMP_ENABLE_TASK_THROTTLING": "false"}, {0: "1000"})
+expect_tasks_before_first(1000, KMP_ENABLE_TASK_THROTTLING="false")
 # 64 for each of the two threads, as with libgomp.
-expect({"COUNT_TASKS": "1", "KMP_ENABLE_TASK_THROTTLING": "true"}, {0: "128"})
-expect({"COUNT_TASKS": "1"}, {0: "128"})
+expect_tasks_before_first(128, KMP_ENABLE_TASK_THROTTLING="true")
+expect_tasks_before_first(128)
 expect({"LIBOMP_USE_HIDDEN_HELPER_TASK": "0"}, {}, rf"^weft: LIBOMP_USE_HIDDEN_HELPER_TASK: {NOT_USED}$")
 expect({"KMP_DUPLICATE_LIB_OK": "TRUE", "KMP_INIT_AT_FORK": "FALSE"}, {})

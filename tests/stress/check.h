@@ -99,6 +99,18 @@ __attribute__((unused)) static void sleep_seconds(double seconds) {
 
 __attribute__((unused)) static pid_t thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 
+// The CPU time that the process uses in a window in which nothing should happen: of ten windows the first that is below
+// `bound`, else the last. What goes on for ever goes on in each; on a busy machine something ends late now and then.
+__attribute__((unused)) static double cpu_seconds_when_idle(double window_seconds, double bound) {
+  double used = bound;
+  for (int window = 0; window < 10 && used >= bound; window++) {
+    const double before = cpu_seconds_of_process();
+    sleep_seconds(window_seconds);
+    used = cpu_seconds_of_process() - before;
+  }
+  return used;
+}
+
 // How often a case repeats its body: `usual` times, multiplied by STRESS_REPEAT.
 __attribute__((unused)) static int repeats(int usual) {
   const char* factor = getenv("STRESS_REPEAT");
