@@ -135,6 +135,9 @@ void run_pools(weft_scheduler* scheduler, void* data);
 /// A line of /proc/self/status, e.g. "Threads".
 long status_value(const char* key);
 
+/// So many, or as many as half of the memory that is free has room for.
+unsigned fitting(unsigned wanted, std::size_t bytes_each);
+
 /// weft is started for each test, and ended after it.
 class ApiTest : public ::testing::Test {
  protected:

@@ -3,6 +3,7 @@
 #ifndef WEFT_TESTS_STRESS_CHECK_H
 #define WEFT_TESTS_STRESS_CHECK_H
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,6 +74,17 @@ __attribute__((unused)) static double cpu_seconds_of_process(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+__attribute__((unused)) static int threads_of_process(void) {
+  DIR* directory = opendir("/proc/self/task");
+  CHECK(directory != NULL, "/proc/self/task: %s", strerror(errno));
+  int threads = 0;
+  for (const struct dirent* entry; (entry = readdir(directory)) != NULL;) {
+    threads += entry->d_name[0] != '.';
+  }
+  closedir(directory);
+  return threads;
 }
 
 __attribute__((unused)) static long resident_kilobytes(void) {

@@ -1,22 +1,10 @@
 // A process that waits uses no CPU, whatever it waits for; one that has not used OpenMP has no thread more.
 #include "check.h"
 
-#include <dirent.h>
 #include <omp.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/resource.h>
-
-static int threads_of_process(void) {
-  DIR* directory = opendir("/proc/self/task");
-  CHECK(directory != NULL, "/proc/self/task: %s", strerror(errno));
-  int threads = 0;
-  for (const struct dirent* entry; (entry = readdir(directory)) != NULL;) {
-    threads += entry->d_name[0] != '.';
-  }
-  closedir(directory);
-  return threads;
-}
 
 static void some_regions(void) {
   omp_set_max_active_levels(4);

@@ -2,24 +2,12 @@
 // uses or does not use it, and unloads it. The argument after the case is the path of the runtime.
 #include "check.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 static const char* runtime;
-
-static int threads_of_process(void) {
-  DIR* directory = opendir("/proc/self/task");
-  CHECK(directory != NULL, "/proc/self/task: %s", strerror(errno));
-  int threads = 0;
-  for (const struct dirent* entry; (entry = readdir(directory)) != NULL;) {
-    threads += entry->d_name[0] != '.';
-  }
-  closedir(directory);
-  return threads;
-}
 
 static void* load(void) {
   void* const library = dlopen(runtime, RTLD_NOW | RTLD_LOCAL);
