@@ -113,7 +113,7 @@ foreach(line ${abi_env_cases})
   set(command ${Python3_EXECUTABLE} ${abi_root}/env_test.py --probe $<TARGET_FILE:abi_icv_probe> ${case})
   abi_register(abi.env.${case} 300 COMMAND ${command})
   if(where STREQUAL stock)
-    abi_register_stock(stock.env.${case} 60 COMMAND ${command})
+    abi_register_stock(stock.env.${case} 300 COMMAND ${command})
   endif()
 endforeach()
 
@@ -135,7 +135,7 @@ abi_program(abi_place_bound -O2 place_bound.c)
 foreach(policy true close spread)
   set(environment "OMP_PLACES={0},{1}" OMP_PROC_BIND=${policy} WEFT_NUM_WORKERS=2)
   abi_register(abi.place_bound.${policy} 300 COMMAND abi_place_bound ENV ${environment})
-  abi_register_stock(stock.place_bound.${policy} 60 COMMAND abi_place_bound ENV ${environment})
+  abi_register_stock(stock.place_bound.${policy} 300 COMMAND abi_place_bound ENV ${environment})
 endforeach()
 
 # Not on the stock runtimes: both leave some threads of regions within regions bound to another place than they say.
