@@ -112,8 +112,8 @@ void yield_until_suspended(const core::Unit& unit);
 void expect_idle();
 
 /// Exit status of a forked child that runs `body`: 0 if it returns true, 1 if false; -1 if it did not exit by itself
-/// within 20 s. Under AddressSanitizer it forks only once all workers sleep, so no unit may call it: a worker that ends
-/// its last unit may hold a lock of that allocator, which nobody would unlock in the child.
+/// within 100 s. Under AddressSanitizer it forks only once all workers sleep, so no unit may call it: a worker that
+/// ends its last unit may hold a lock of that allocator, which nobody would unlock in the child.
 int in_child(const std::function<bool()>& body);
 
 /// Each test of the core ends by checking that nothing was left behind.
