@@ -191,7 +191,7 @@ static void in_a_set(void) {
 static void meet(void* data) {
   int* const arrived = *(int**)data;
   check_add(arrived, 1);
-  for (int i = 0; i < 1000 && check_load(arrived) < 2; ++i) usleep(1000);
+  for (int i = 0; i < 20000 && check_load(arrived) < 2; ++i) usleep(1000);
   CHECK_EQ(check_load(arrived), 2);
 }
 

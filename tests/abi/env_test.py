@@ -271,7 +271,7 @@ def run(probe, settings, stack=False, **kwargs):
         for name in ("LD_LIBRARY_PATH", "CHECK_RUNTIME"):
             environment.pop(name, None)
     command = [probe] + ([BIG_STACK] if stack else [])
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=50)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     values = dict(line.split("=", 1) for line in result.stdout.splitlines())
     return result.returncode, values, result.stderr
 

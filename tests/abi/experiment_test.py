@@ -16,7 +16,7 @@ def run(without, settings, *arguments):
     if without:
         environment["WEFT_EXPERIMENT"] = without
     command = [sys.argv[1], *arguments]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         sys.exit(f"without {without}: exit status {result.returncode}: {result.stderr!r}")
     found = dict(line.split("=", 1) for line in result.stdout.splitlines())
@@ -29,25 +29,34 @@ def expect(what, condition, found):
         sys.exit(f"{what}: {found}")
 
 
-def main():
-    usual = run("", {})
-    expect("a range is taken from its begin", usual["order"] == "01234567", usual)
-    expect("regions allocate nothing", int(usual["allocations"]) == 0, usual)
-    expect("a thread makes teams of its own", int(usual["teams"]) == 3, usual)
-    expect("the master runs the members", int(usual["steals"]) == 0, usual)
+def expect_once(without, conditions):
+    """A program that is kept off the CPUs gets a spare worker, which disturbs the order; not each time."""
+    for _ in range(5):
+        found = run(without, {})
+        failed = [what for what, holds in conditions.items() if not holds(found)]
+        if not failed:
+            return
+    sys.exit(f"without {without!r}: {failed}: {found}")
 
-    found = run("range", {})
-    expect("units: the newest first", found["order"] == "07654321", found)
-    found = run("borrowed-stacks", {})
-    expect("members are units then", found["order"] == "07654321", found)
-    found = run("kept-teams", {})
-    expect("teams are built anew", int(found["allocations"]) >= 100, found)
-    found = run("own-lists", {})
-    expect("teams of another thread are used", int(found["teams"]) == 0, found)
-    found = run("master-helps", {})
-    expect("the worker finds the members", int(found["steals"]) >= 100, found)
-    found = run("runs", {})
-    expect("one at a time, in the same order", found["order"] == "01234567", found)
+
+def is_order(order):
+    return lambda found: found["order"] == order
+
+
+def main():
+    usual = {
+        "a range is taken from its begin": is_order("01234567"),
+        "regions allocate nothing": lambda found: int(found["allocations"]) == 0,
+        "a thread makes teams of its own": lambda found: int(found["teams"]) == 3,
+        "the master runs the members": lambda found: int(found["steals"]) == 0,
+    }
+    expect_once("", usual)
+    expect_once("range", {"units: the newest first": is_order("07654321")})
+    expect_once("borrowed-stacks", {"members are units then": is_order("07654321")})
+    expect_once("kept-teams", {"teams are built anew": lambda found: int(found["allocations"]) >= 100})
+    expect_once("own-lists", {"teams of another thread are used": lambda found: int(found["teams"]) == 0})
+    expect_once("master-helps", {"the worker finds the members": lambda found: int(found["steals"]) >= 100})
+    expect_once("runs", {"one at a time, in the same order": is_order("01234567")})
 
     if {0, 1} <= os.sched_getaffinity(0):
         found = run("", BOUND, "200")

@@ -19,7 +19,7 @@ def run(settings, threads, folder=None):
     if folder is not None:
         environment["LD_LIBRARY_PATH"] = folder
         environment.pop("CHECK_RUNTIME", None)
-    result = subprocess.run([PROGRAM, str(threads)], env=environment, capture_output=True, text=True, timeout=30)
+    result = subprocess.run([PROGRAM, str(threads)], env=environment, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         sys.exit(f"{settings}: exit status {result.returncode}: {result.stderr!r}")
     return result.stdout.splitlines(), result.stderr

@@ -18,7 +18,7 @@ CASES: list[dict[str, str]] = [
 
 def run(settings: dict[str, str]) -> list[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("KMP_", "OMP_", "GOMP_"))}
-    result = subprocess.run([PROGRAM], env=environment | settings, capture_output=True, text=True, timeout=20)
+    result = subprocess.run([PROGRAM], env=environment | settings, capture_output=True, text=True, timeout=120)
     if result.returncode != 0 or result.stderr:
         sys.exit(f"{settings}: exit status {result.returncode}, stderr {result.stderr!r}")
     return sorted(result.stdout.splitlines())

@@ -11,7 +11,7 @@ NOT_USED = "not used by weft"
 
 def run(**settings: str) -> tuple[list[str], str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("KMP_", "OMP_", "GOMP_"))}
-    result = subprocess.run([PROGRAM], env=environment | settings, capture_output=True, text=True, timeout=20)
+    result = subprocess.run([PROGRAM], env=environment | settings, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         sys.exit(f"{settings}: exit status {result.returncode}: {result.stderr!r}")
     return result.stdout.split(), result.stderr
@@ -26,6 +26,18 @@ def expect(settings: dict[str, str], values: dict[int, str], said: str = "") -> 
         sys.exit(f"{settings}: expected {said!r} on stderr, not {errors!r}")
     if said != "" and "\n" in errors.strip() and "DISPLAY" not in errors:
         sys.exit(f"{settings}: more than a line: {errors!r}")
+
+
+def expect_tasks_before_first(most: int, **settings: str) -> None:
+    """Where the machine is busy, a spare worker may run a task early, and there are fewer; not each time."""
+    counts = []
+    while len(counts) < 5 and most not in counts:
+        fields, errors = run(COUNT_TASKS="1", **settings)
+        counts.append(int(fields[0]))
+        if errors != "":
+            sys.exit(f"{settings}: expected nothing on stderr, not {errors!r}")
+    if max(counts) != most:
+        sys.exit(f"{settings}: {counts} tasks before the first is run, expected {most}")
 
 
 MIB = 1 << 20
@@ -52,9 +64,9 @@ expect(
     rf"^weft: KMP_(LIBRARY|TASKING), KMP_(LIBRARY|TASKING): {NOT_USED}$",
 )
 # 1000 tasks that nobody else takes: how many are there before the first of them is run.
-expect({"COUNT_TASKS": "1", "KMP_ENABLE_TASK_THROTTLING": "false"}, {0: "1000"})
+expect_tasks_before_first(1000, KMP_ENABLE_TASK_THROTTLING="false")
 # 64 for each of the two threads, as with libgomp.
-expect({"COUNT_TASKS": "1", "KMP_ENABLE_TASK_THROTTLING": "true"}, {0: "128"})
-expect({"COUNT_TASKS": "1"}, {0: "128"})
+expect_tasks_before_first(128, KMP_ENABLE_TASK_THROTTLING="true")
+expect_tasks_before_first(128)
 expect({"LIBOMP_USE_HIDDEN_HELPER_TASK": "0"}, {}, rf"^weft: LIBOMP_USE_HIDDEN_HELPER_TASK: {NOT_USED}$")
 expect({"KMP_DUPLICATE_LIB_OK": "TRUE", "KMP_INIT_AT_FORK": "FALSE"}, {})

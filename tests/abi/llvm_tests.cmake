@@ -52,7 +52,7 @@ if(abi_has_clang AND WEFT_OLD_CLANG)
       string(REPLACE "_" ";" numbers ${pair})
       list(GET numbers 0 threads)
       list(GET numbers 1 workers)
-      abi_register(abi.old_clang.${name}.t${threads}w${workers} 60 COMMAND ${abi_clang_folder}/old_${name}
+      abi_register(abi.old_clang.${name}.t${threads}w${workers} 300 COMMAND ${abi_clang_folder}/old_${name}
         ENV OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers})
     endforeach()
   endforeach()
@@ -60,26 +60,26 @@ endif()
 
 if(abi_has_clang)
   abi_clang_program(llvm_env_probe ${WEFT_CLANG} llvm_env_probe.c -O2)
-  abi_register(abi.llvm_env 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_env_test.py
+  abi_register(abi.llvm_env 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_env_test.py
     ${abi_clang_folder}/llvm_env_probe)
 
   abi_clang_program(place_probe ${WEFT_CLANG} place_probe.c -O2)
-  abi_register(abi.kmp_affinity_as_libomp 120 COMMAND ${Python3_EXECUTABLE} ${abi_root}/kmp_affinity_test.py
+  abi_register(abi.kmp_affinity_as_libomp 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/kmp_affinity_test.py
     ${abi_clang_folder}/place_probe ${WEFT_STOCK_LIBOMP})
 
   abi_clang_program(place_unset ${WEFT_CLANG} place_unset.c -O2)
   foreach(list ${abi_unset_lists})
     foreach(workers 2 8)
-      abi_register(abi.clang.place_unset.${list}.w${workers} 60 COMMAND ${abi_clang_folder}/place_unset
+      abi_register(abi.clang.place_unset.${list}.w${workers} 300 COMMAND ${abi_clang_folder}/place_unset
         ENV OMP_PROC_BIND=${list} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
     endforeach()
   endforeach()
 
   abi_clang_program(llvm_affinity_probe ${WEFT_CLANG} llvm_affinity_probe.c -O2)
-  abi_register(abi.llvm_affinity 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_affinity_test.py
+  abi_register(abi.llvm_affinity 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_affinity_test.py
     ${abi_clang_folder}/llvm_affinity_probe ${WEFT_STOCK_LIBOMP})
 
-  abi_register(abi.llvm_symbols 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_symbols.py
+  abi_register(abi.llvm_symbols 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/llvm_symbols.py
     ${WEFT_STOCK_LIBOMP}/libomp.so.5 ${WEFT_DROPIN_DIR}/libgomp.so.1)
 
   # One process, both compilers: a program of gcc's, a library of each.
@@ -93,14 +93,14 @@ if(abi_has_clang)
   target_link_options(abi_mixed PRIVATE -Wl,-rpath,${abi_clang_folder})
   add_dependencies(abi_mixed abi_clang_libllvmhalf.so)
   foreach(workers 1 2 8)
-    abi_register(abi.mixed.w${workers} 60 COMMAND abi_mixed ENV WEFT_NUM_WORKERS=${workers})
+    abi_register(abi.mixed.w${workers} 300 COMMAND abi_mixed ENV WEFT_NUM_WORKERS=${workers})
   endforeach()
   # The same as `weft run` starts it, with a DT_RPATH that leads to the stock libomp: it is loaded, and idle.
   abi_program(abi_mixed_rpath -O2 mixed.c)
   target_link_libraries(abi_mixed_rpath PRIVATE abi_gcchalf ${abi_clang_folder}/libllvmhalf.so)
   target_link_options(abi_mixed_rpath PRIVATE -Wl,--disable-new-dtags,-rpath,${abi_clang_folder},-rpath,${WEFT_STOCK_LIBOMP})
   add_dependencies(abi_mixed_rpath abi_clang_libllvmhalf.so)
-  abi_register(abi.mixed.rpath 60 COMMAND abi_mixed_rpath
+  abi_register(abi.mixed.rpath 300 COMMAND abi_mixed_rpath
     ENV LD_PRELOAD=${WEFT_DROPIN_DIR}/libgomp.so.1 MIXED_IDLE=1 WEFT_NUM_WORKERS=2)
 endif()
 
@@ -117,13 +117,13 @@ if(abi_has_clang)
     list(GET pair 0 compiler)
     list(GET pair 1 program)
     foreach(case events settings)
-      abi_register(abi.ompt.${case}.${compiler} 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py ${case}
+      abi_register(abi.ompt.${case}.${compiler} 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py ${case}
         ${program} $<TARGET_FILE:abi_ompt_witness>)
     endforeach()
   endforeach()
   abi_program(abi_ompt_teams -O2 ompt_teams.c)
   abi_clang_program(ompt_teams ${WEFT_CLANG} ompt_teams.c -O2)
-  abi_register(abi.ompt.teams 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py teams $<TARGET_FILE:abi_ompt_teams>
+  abi_register(abi.ompt.teams 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py teams $<TARGET_FILE:abi_ompt_teams>
     ${abi_clang_folder}/ompt_teams $<TARGET_FILE:abi_ompt_witness>)
   # Programs that are here anyway, watched.
   foreach(name atomic barrier barrier_tasks critical depend_kinds depend_many detach detach_discarded doacross lock loop_dynamic loop_static ordered parallel_nested
@@ -136,9 +136,9 @@ if(abi_has_clang)
       list(GET numbers 1 workers)
       set(environment OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers}
         OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
-      abi_register(abi.ompt.watched.${name}.t${threads}w${workers} 60 COMMAND abi_${name}_O2 ENV ${environment})
+      abi_register(abi.ompt.watched.${name}.t${threads}w${workers} 300 COMMAND abi_${name}_O2 ENV ${environment})
       if(name IN_LIST abi_clang_both)
-        abi_register(abi.ompt.watched.clang.${name}.t${threads}w${workers} 60
+        abi_register(abi.ompt.watched.clang.${name}.t${threads}w${workers} 300
           COMMAND ${abi_clang_folder}/${name}_O2 ENV ${environment})
       endif()
     endforeach()
@@ -146,19 +146,19 @@ if(abi_has_clang)
   # A tool that does not want to watch after all; the first thing that the program does is to open a region.
   foreach(name loop_dynamic master task_basic)
     set(environment OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness> WITNESS_REFUSES=1)
-    abi_register(abi.ompt.refused.${name} 60 COMMAND abi_${name}_O2 ENV ${environment})
-    abi_register(abi.ompt.refused.clang.${name} 60 COMMAND ${abi_clang_folder}/${name}_O2 ENV ${environment})
+    abi_register(abi.ompt.refused.${name} 300 COMMAND abi_${name}_O2 ENV ${environment})
+    abi_register(abi.ompt.refused.clang.${name} 300 COMMAND ${abi_clang_folder}/${name}_O2 ENV ${environment})
   endforeach()
-  abi_register(abi.ompt.watched.collapse 60 COMMAND ${abi_clang_folder}/collapse_O2
+  abi_register(abi.ompt.watched.collapse 300 COMMAND ${abi_clang_folder}/collapse_O2
     ENV OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
   # Programs whose first construct finds out that the tool is not there.
   foreach(name ordered task_basic)
     set(no_tool OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=/no/such/tool.so)
-    abi_register(abi.ompt.no_tool.${name} 60 COMMAND abi_${name}_O2 ENV ${no_tool})
-    abi_register(abi.ompt.no_tool.clang.${name} 60 COMMAND ${abi_clang_folder}/${name}_O2 ENV ${no_tool})
+    abi_register(abi.ompt.no_tool.${name} 300 COMMAND abi_${name}_O2 ENV ${no_tool})
+    abi_register(abi.ompt.no_tool.clang.${name} 300 COMMAND ${abi_clang_folder}/${name}_O2 ENV ${no_tool})
   endforeach()
   foreach(name parallel_nested task_basic)
-    abi_register(abi.ompt.watched.${name}.places 60 COMMAND abi_${name}_O2
+    abi_register(abi.ompt.watched.${name}.places 300 COMMAND abi_${name}_O2
       ENV OMP_NUM_THREADS=8 OMP_PLACES=threads OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
   endforeach()
   if(EXISTS "${WEFT_STOCK_LIBOMP}/libarcher.so" AND NOT DEFINED WEFT_HAVE_CLANG_TSAN)
@@ -174,7 +174,7 @@ if(abi_has_clang)
   if(WEFT_HAVE_CLANG_TSAN)
     abi_clang_program(ompt_race ${WEFT_CLANG} ompt_race.c -O1 -g -fsanitize=thread -DRACE)
     abi_clang_program(ompt_clean ${WEFT_CLANG} ompt_race.c -O1 -g -fsanitize=thread)
-    abi_register(abi.ompt.archer 60 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py archer
+    abi_register(abi.ompt.archer 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py archer
       ${abi_clang_folder}/ompt_race ${abi_clang_folder}/ompt_clean ${WEFT_STOCK_LIBOMP}/libarcher.so)
   endif()
 endif()

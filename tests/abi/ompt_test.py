@@ -10,7 +10,7 @@ COUNTED = r"^witness: threads (\d+) regions 16 members 50 tasks 14 pairs [0-3] c
 
 def run(program: str, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "TSAN_"))}
-    return subprocess.run([program], env=environment | settings, capture_output=True, text=True, timeout=50)
+    return subprocess.run([program], env=environment | settings, capture_output=True, text=True, timeout=120)
 
 
 def expect(what: str, result: subprocess.CompletedProcess[str], stdout: str, stderr: str) -> str:

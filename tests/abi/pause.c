@@ -18,8 +18,8 @@ static int threads_of_process(void) {
 }
 
 /* Threads that end do so a little later. */
-static int threads_left(int at_most) {
-  for (int again = 0; again < 1000 && threads_of_process() > at_most; ++again) usleep(1000);
+static int threads_left(int at_most, int milliseconds) {
+  for (int again = 0; again < milliseconds && threads_of_process() > at_most; ++again) usleep(1000);
   return threads_of_process();
 }
 
@@ -57,10 +57,10 @@ static void hard(void) {
     CHECK_EQ(omp_pause_resource_all(omp_pause_hard), 0);
     if (check_sanitized()) continue;
     /* The master, and a watching thread of the runtime's. That may just have started one more. */
-    int left = threads_left(2);
+    int left = threads_left(2, 1000);
     if (left > 2) {
       CHECK_EQ(omp_pause_resource_all(omp_pause_hard), 0);
-      left = threads_left(2);
+      left = threads_left(2, 20000);
     }
     CHECK_LE(left, 2);
     CHECK_GE(before, left + 1);

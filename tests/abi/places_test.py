@@ -89,7 +89,7 @@ def run(probe, settings, threads, stock=False):
     if stock:
         for name in ("LD_LIBRARY_PATH", "CHECK_RUNTIME"):
             environment.pop(name, None)
-    result = subprocess.run([probe, str(threads)], env=environment, capture_output=True, text=True, timeout=30)
+    result = subprocess.run([probe, str(threads)], env=environment, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         fail(f"exit status {result.returncode}: {result.stderr!r}")
     return result.stdout.splitlines(), result.stderr

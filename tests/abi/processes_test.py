@@ -20,7 +20,7 @@ def run(script: str, *arguments: str, program: str = PROGRAM, **settings: str) -
     environment |= {"WEFT_NUM_WORKERS": "2", **settings}
     environment["LD_PRELOAD"] = str(Path(environment["CHECK_RUNTIME"]) / "libgomp.so.1")
     command = ["sh", "-c", script, "sh", program, *arguments]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         sys.exit(f"{script}: exit status {result.returncode}: {result.stderr!r}")
     return result.stderr

@@ -44,7 +44,7 @@ function(abi_register_sanitized name program)
     string(REPLACE "_" ";" numbers ${pair})
     list(GET numbers 0 threads)
     list(GET numbers 1 workers)
-    abi_register(abi.${name}.t${threads}w${workers} 60 COMMAND ${program}
+    abi_register(abi.${name}.t${threads}w${workers} 300 COMMAND ${program}
       ENV OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers} ${abi_sanitized_environment} ${ARGN})
   endforeach()
 endfunction()

@@ -28,7 +28,7 @@ weft_abi_test(task_depend C task_depend.c)
 weft_abi_test(task_recursion C task_recursion.c)
 weft_abi_test(task_at_once C task_at_once.c)
 weft_abi_test(task_many C task_many.c)
-weft_abi_test(task_unbalanced C task_unbalanced.c NO_O0 TIMEOUT 20)
+weft_abi_test(task_unbalanced C task_unbalanced.c NO_O0 TIMEOUT 120)
 weft_abi_test(task_thread_num C task_thread_num.c)
 weft_abi_test(task_regions C task_regions.c)
 weft_abi_test(taskgroup C taskgroup.c)
@@ -111,9 +111,9 @@ foreach(line ${abi_env_cases})
   list(GET words 0 case)
   list(GET words 1 where)
   set(command ${Python3_EXECUTABLE} ${abi_root}/env_test.py --probe $<TARGET_FILE:abi_icv_probe> ${case})
-  abi_register(abi.env.${case} 60 COMMAND ${command})
+  abi_register(abi.env.${case} 300 COMMAND ${command})
   if(where STREQUAL stock)
-    abi_register_stock(stock.env.${case} 60 COMMAND ${command})
+    abi_register_stock(stock.env.${case} 300 COMMAND ${command})
   endif()
 endforeach()
 
@@ -124,18 +124,18 @@ execute_process(COMMAND ${Python3_EXECUTABLE} ${abi_root}/places_test.py --list
   OUTPUT_VARIABLE abi_place_cases COMMAND_ERROR_IS_FATAL ANY OUTPUT_STRIP_TRAILING_WHITESPACE)
 string(REPLACE "\n" ";" abi_place_cases "${abi_place_cases}")
 foreach(case ${abi_place_cases})
-  abi_register(abi.places.${case} 60 COMMAND
+  abi_register(abi.places.${case} 300 COMMAND
     ${Python3_EXECUTABLE} ${abi_root}/places_test.py --probe $<TARGET_FILE:abi_place_probe> ${case})
 endforeach()
 
-abi_register(abi.kmp_affinity 120 COMMAND
+abi_register(abi.kmp_affinity 300 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/kmp_affinity_test.py $<TARGET_FILE:abi_place_probe>)
 
 abi_program(abi_place_bound -O2 place_bound.c)
 foreach(policy true close spread)
   set(environment "OMP_PLACES={0},{1}" OMP_PROC_BIND=${policy} WEFT_NUM_WORKERS=2)
-  abi_register(abi.place_bound.${policy} 60 COMMAND abi_place_bound ENV ${environment})
-  abi_register_stock(stock.place_bound.${policy} 60 COMMAND abi_place_bound ENV ${environment})
+  abi_register(abi.place_bound.${policy} 300 COMMAND abi_place_bound ENV ${environment})
+  abi_register_stock(stock.place_bound.${policy} 300 COMMAND abi_place_bound ENV ${environment})
 endforeach()
 
 # Not on the stock runtimes: both leave some threads of regions within regions bound to another place than they say.
@@ -144,13 +144,13 @@ foreach(pair ${abi_pairs})
   string(REPLACE "_" ";" numbers ${pair})
   list(GET numbers 0 threads)
   list(GET numbers 1 workers)
-  abi_register(abi.place_kept.t${threads}w${workers} 60 COMMAND abi_place_kept
+  abi_register(abi.place_kept.t${threads}w${workers} 300 COMMAND abi_place_kept
     ENV OMP_NUM_THREADS=${threads} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
 endforeach()
 
 abi_program(abi_asks_for_cpus -O2 asks_for_cpus.c)
 target_link_options(abi_asks_for_cpus PRIVATE -rdynamic)
-abi_register(abi.asks_for_cpus 60 COMMAND abi_asks_for_cpus)
+abi_register(abi.asks_for_cpus 300 COMMAND abi_asks_for_cpus)
 
 # While a program runs, its CPUs become fewer and more.
 abi_program(abi_follows_cpus -O2 follows_cpus.c)
@@ -159,14 +159,14 @@ foreach(what mask widened own fork quota given)
   if(what STREQUAL given)
     set(env ENV WEFT_NUM_WORKERS=3)
   endif()
-  abi_register(abi.follows_cpus.${what} 120 COMMAND abi_follows_cpus ${what} ${env})
+  abi_register(abi.follows_cpus.${what} 300 COMMAND abi_follows_cpus ${what} ${env})
   set_tests_properties(abi.follows_cpus.${what} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
 abi_program(abi_place_moves -O2 place_moves.c)
 target_link_options(abi_place_moves PRIVATE -rdynamic)
 foreach(policy close spread)
-  abi_register(abi.place_moves.${policy} 60 COMMAND abi_place_moves
+  abi_register(abi.place_moves.${policy} 300 COMMAND abi_place_moves
     ENV OMP_PROC_BIND=${policy},${policy} WEFT_NUM_WORKERS=2 "OMP_PLACES={0},{1}")
 endforeach()
 
@@ -175,31 +175,31 @@ set(abi_unset_lists spread spread,close spread,unset unset,spread unset)
 abi_program(abi_place_unset -O2 place_unset.c)
 foreach(list ${abi_unset_lists})
   foreach(workers 1 2 8 64)
-    abi_register(abi.place_unset.${list}.w${workers} 60 COMMAND abi_place_unset
+    abi_register(abi.place_unset.${list}.w${workers} 300 COMMAND abi_place_unset
       ENV OMP_PROC_BIND=${list} WEFT_NUM_WORKERS=${workers} "OMP_PLACES={0},{1}")
   endforeach()
 endforeach()
 
 # Regions with each of their optimisations switched off, and with all.
 abi_program(abi_experiment_probe -O2 experiment_probe.c)
-abi_register(abi.experiment 60 COMMAND
+abi_register(abi.experiment 300 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/experiment_test.py $<TARGET_FILE:abi_experiment_probe>)
 abi_program(abi_trampoline_late -O2 trampoline_late.c)
 add_library(abi_trampoline_library MODULE ${abi_root}/trampoline_library.c)
 target_link_options(abi_trampoline_library PRIVATE -Wl,--no-warn-execstack)
 foreach(workers 1 2 8)
-  abi_register(abi.trampoline_late.w${workers} 60 COMMAND abi_trampoline_late $<TARGET_FILE:abi_trampoline_library>
+  abi_register(abi.trampoline_late.w${workers} 300 COMMAND abi_trampoline_late $<TARGET_FILE:abi_trampoline_library>
     ENV OMP_NUM_THREADS=8 WEFT_NUM_WORKERS=${workers})
   set_tests_properties(abi.trampoline_late.w${workers} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 abi_program(abi_closes_stderr -O2 closes_stderr.c)
-abi_register(abi.processes 60 COMMAND
+abi_register(abi.processes 300 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/processes_test.py
   $<TARGET_FILE:abi_experiment_probe> $<TARGET_FILE:abi_closes_stderr>)
 abi_program(abi_without_proc -O2 without_proc.c)
 foreach(what unmounted namespace descriptors)
   foreach(workers 1 2 8)
-    abi_register(abi.without_proc.${what}.w${workers} 60 COMMAND abi_without_proc ${what} ENV WEFT_NUM_WORKERS=${workers})
+    abi_register(abi.without_proc.${what}.w${workers} 300 COMMAND abi_without_proc ${what} ENV WEFT_NUM_WORKERS=${workers})
     set_tests_properties(abi.without_proc.${what}.w${workers} PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
 endforeach()
@@ -213,15 +213,15 @@ foreach(without ${abi_switches} ${abi_all_switches})
   foreach(workers 1 2 8 64)
     set(environment WEFT_EXPERIMENT=${without} OMP_NUM_THREADS=8 WEFT_NUM_WORKERS=${workers})
     foreach(name parallel_nested task_regions)
-      abi_register(abi.${name}.without.${label}.w${workers} 60 COMMAND abi_${name}_O2 ENV ${environment})
+      abi_register(abi.${name}.without.${label}.w${workers} 300 COMMAND abi_${name}_O2 ENV ${environment})
     endforeach()
-    abi_register(abi.place_kept.without.${label}.w${workers} 60 COMMAND abi_place_kept
+    abi_register(abi.place_kept.without.${label}.w${workers} 300 COMMAND abi_place_kept
       ENV ${environment} "OMP_PLACES={0},{1}")
-    abi_register(abi.place_unset.without.${label}.w${workers} 60 COMMAND abi_place_unset
+    abi_register(abi.place_unset.without.${label}.w${workers} 300 COMMAND abi_place_unset
       ENV ${environment} OMP_PROC_BIND=unset,spread "OMP_PLACES={0},{1}")
   endforeach()
 endforeach()
 
 # What the shared object exports and needs.
-abi_register(abi.symbols 60 COMMAND
+abi_register(abi.symbols 300 COMMAND
   ${Python3_EXECUTABLE} ${abi_root}/symbols.py ${WEFT_STOCK_LIBGOMP} ${WEFT_DROPIN_DIR}/libgomp.so.1)

@@ -19,7 +19,7 @@ wrong: list[str] = []
 def expect(arguments: list[str], status: int, text: str, user: int | None = None) -> None:
     """What `weft ctl ARGUMENTS` says: a line on standard output if it worked, on standard error if not."""
     command = [WEFT, "ctl", *arguments]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30, user=user, group=user)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, user=user, group=user)
     said, silent = (ran.stdout, ran.stderr) if status == 0 else (ran.stderr, ran.stdout)
     if ran.returncode != status or said != text + "\n" or silent != "":
         wrong.append(f"ctl {' '.join(arguments)}: {ran.returncode}, {ran.stdout!r}, {ran.stderr!r}; not {text!r}")
@@ -41,7 +41,7 @@ def started(mode: str = "", workers: str = "4") -> Iterator[subprocess.Popen[str
     try:
         yield process
         process.stdin.close()
-        if process.wait(timeout=20) != 0:
+        if process.wait(timeout=120) != 0:
             wrong.append(f"{' '.join(command)}: status {process.returncode}")
     finally:
         process.kill()

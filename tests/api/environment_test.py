@@ -49,7 +49,7 @@ KNOWN = ["WEFT_REPORT", "WEFT_EXPERIMENT", "WEFT_BENCH_MKL", "WEFTX", "WEF", "XW
 def run(program: str, used: int, first: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")} | settings
     command = ["sh", "-c", 'ulimit -S -s 8192; exec "$@"', "sh", program, str(used), *([first] if first else [])]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
 
 def main() -> int:

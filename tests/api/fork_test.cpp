@@ -14,7 +14,7 @@
 namespace weft::test {
 namespace {
 
-constexpr unsigned limit_in_seconds = 10;  // of a child
+constexpr unsigned limit_in_seconds = 60;  // of a child
 
 // Forks. In the child: goes on with `body`, and ends when that returns, or by a signal after a while. In the parent:
 // its status.

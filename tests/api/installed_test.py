@@ -18,7 +18,7 @@ target_link_libraries(user PRIVATE weft::weft)
 
 
 def run(*command: str | Path, **settings: object) -> str:
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, **settings)  # type: ignore[call-overload]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=500, **settings)  # type: ignore[call-overload]
     if result.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: status {result.returncode}\n{result.stdout}{result.stderr}")
     return result.stdout

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -204,6 +205,11 @@ TEST_F(IoTest, TheReaderGoesAwayWhileAUnitWrites) {
     EXPECT_LT(count, data.size()) << "as much as there was room for";
     error = weft_write(pipe.second, data.data(), data.size(), &count);
   });
+  // It has written as much as there was room for, and writes or will write the rest.
+  EXPECT_TRUE(eventually([&] {
+    int full = 0;
+    return ioctl(pipe.first, FIONREAD, &full) == 0 && full > 0;
+  }));
   weft_sleep(10 * millisecond);
   close(std::exchange(pipe.first, -1));
   jobs.join();
@@ -460,24 +466,41 @@ TEST_F(IoTest, ShutdownEndsTheWaiting) {
   EXPECT_EQ(count, 0U);
 }
 
-TEST_F(IoTest, AFileThatIsClosedStaysOpenForWhoWaits) {
+// Closes a file a while after a unit is about to read it. False: it had not come to wait for it by then.
+bool stays_open_for_who_waits(std::uint64_t while_ns) {
   Pipe pipe;
   Jobs jobs;
   std::atomic<bool> begun{false};
   char byte = 0;
+  int first = WEFT_OK, second = WEFT_OK;
   const int read_end = pipe.first;
   jobs.start(WEFT_AUTO, [&] {
     std::size_t count = 0;
     begun = true;
-    EXPECT_EQ(weft_read(read_end, &byte, 1, &count), WEFT_OK);
-    EXPECT_EQ(weft_read(read_end, &byte, 1, &count), WEFT_ERR_SYSTEM + EBADF);
+    first = weft_read(read_end, &byte, 1, &count);
+    second = weft_read(read_end, &byte, 1, &count);
   });
-  ASSERT_TRUE(eventually([&] { return begun.load(); }));
-  weft_sleep(20 * millisecond);
+  EXPECT_TRUE(eventually([&] { return begun.load(); }));
+  weft_sleep(while_ns);
   close(std::exchange(pipe.first, -1));
-  EXPECT_EQ(::write(pipe.second, "z", 1), 1);
+  const ssize_t written = ::write(pipe.second, "z", 1);
   jobs.join();
+  EXPECT_EQ(second, WEFT_ERR_SYSTEM + EBADF);
+  if (first == WEFT_ERR_SYSTEM + EBADF) return false;
+  EXPECT_EQ(first, WEFT_OK);
+  EXPECT_EQ(written, 1);
   EXPECT_EQ(byte, 'z');
+  return true;
+}
+
+// Nothing tells when a unit waits in the kernel: longer and longer, where the machine is busy.
+TEST_F(IoTest, AFileThatIsClosedStaysOpenForWhoWaits) {
+  const auto before = signal(SIGPIPE, SIG_IGN);  // of a write to what nobody reads
+  bool stays_open = false;
+  for (int round = 0; round < 8 && !stays_open; ++round)
+    stays_open = stays_open_for_who_waits((20ULL << round) * millisecond);
+  EXPECT_TRUE(stays_open);
+  signal(SIGPIPE, before);
 }
 
 // Each reads what another writes: all wait at the same time, on however few workers.
@@ -635,7 +658,7 @@ bool are_untouched(const std::vector<int>& files) { return std::all_of(files.beg
 bool are_open_in_child(const std::vector<int>& files) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(100);
     _exit(are_untouched(files) && a_byte_comes() && are_untouched(files) ? 0 : 1);
   }
   int status = -1;
@@ -644,7 +667,7 @@ bool are_open_in_child(const std::vector<int>& files) {
 
 // As a daemon does it. In a process of its own; 0: all went well.
 int close_all_and_open(Open open) {
-  alarm(20);
+  alarm(100);
   const Pipe pipe;  // what is opened later has greater numbers
   if (!a_byte_comes()) return 2;
   Jobs jobs;
@@ -664,7 +687,7 @@ int close_all_and_open(Open open) {
 
 // While units ask at once. What they use has been opened before, so what has greater numbers is not theirs.
 int close_while_others_ask(unsigned rounds_before) {
-  alarm(20);
+  alarm(100);
   constexpr unsigned pairs = 8;
   constexpr unsigned rounds = 60;
   Sockets sockets[pairs];
@@ -732,9 +755,15 @@ TEST_F(IoTest, WhoWaitsUsesNoCpu) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     return static_cast<std::uint64_t>(used.tv_sec) * 1000000000U + static_cast<std::uint64_t>(used.tv_nsec);
   };
-  const std::uint64_t before = cpu_time();
-  weft_sleep(300 * millisecond);
-  EXPECT_LT(cpu_time() - before, 100 * millisecond);
+  // Who spins does so in each window; on a busy machine something ends late now and then.
+  constexpr std::uint64_t most = 100 * millisecond;
+  std::uint64_t used_when_idle = most;
+  for (int window = 0; window < 10 && used_when_idle >= most; ++window) {
+    const std::uint64_t before = cpu_time();
+    weft_sleep(300 * millisecond);
+    used_when_idle = cpu_time() - before;
+  }
+  EXPECT_LT(used_when_idle, most);
   EXPECT_EQ(::write(pipe.second, "x", 1), 1);
   jobs.join();
 }

@@ -22,7 +22,7 @@
 #include <weft/sync.h>
 #include <weft/weft.h>
 
-enum { WAITERS = 40, SECONDS = 20 };
+enum { WAITERS = 40, SECONDS = 100 };
 
 static atomic_int refuses;
 static atomic_int calls;

@@ -34,9 +34,9 @@ TEST_P(TechniqueTest, ManyThousandOfOneTechnique) {
 void suspend_once(void*) { weft_suspend(); }
 
 TEST_F(ManyTest, AHundredThousandAreSuspended) {
-  const unsigned count = scaled(100000);
   weft_unit_attr attr = with(WEFT_ROC_L);
   attr.stack_size = 16UL << 10U;
+  const unsigned count = fitting(scaled(100000), attr.stack_size);
   std::vector<weft_unit*> units(count);
   ASSERT_EQ(weft_unit_create_many(count, suspend_once, nullptr, &attr, units.data()), WEFT_OK);
   // The newest ones run first; each is looked at until it is suspended, and never again.

@@ -517,7 +517,7 @@ void wait_for_threads_to_end(int threads_before) {
 }
 
 [[noreturn]] void attempt(const Scenario& scenario, int granted_requests, bool all_after) {
-  alarm(20);
+  alarm(100);
   if (scenario.initialised) CHECK(weft_init() == WEFT_OK);
   if (scenario.prepare != nullptr) scenario.prepare();
   const bool ends_threads = std::strcmp(scenario.name, "worker") == 0;

@@ -99,7 +99,7 @@ static int attempt(void (*body)(void*), weft_technique technique) {
   unsigned char* memory = malloc(BELOW + SIZE);
   if (memory == NULL) return 1;
   memset(memory, MARK, BELOW + SIZE);
-  alarm(20);
+  alarm(100);
   attr.technique = technique;
   attr.stack = memory + BELOW;
   attr.stack_size = SIZE;

@@ -485,13 +485,16 @@ TEST_F(PoolTest, TheUsersOwnMakesNoRootOfWhoResumes) {
   };
   const auto before = roots();
   EXPECT_NE(weft_worker_self(), nullptr);
-  Jobs jobs;
-  for (int i = 0; i < 5; ++i)
-    jobs.start(with(WEFT_AUTO, pool), [] {
-      weft_sleep(2 * 1000 * 1000);
-      EXPECT_NE(weft_worker_self(), nullptr);
-    });
-  jobs.join();
+  // One that a busy machine keeps while it goes to sleep is brought back by its own worker: some more then.
+  for (int round = 0; round < 100 && custom.without_worker < 5; ++round) {
+    Jobs jobs;
+    for (int i = 0; i < 5; ++i)
+      jobs.start(with(WEFT_AUTO, pool), [] {
+        weft_sleep(2 * 1000 * 1000);
+        EXPECT_NE(weft_worker_self(), nullptr);
+      });
+    jobs.join();
+  }
   EXPECT_EQ(roots(), before);
   EXPECT_GE(custom.without_worker, 5U);
 }

@@ -406,8 +406,26 @@ TEST_P(Preempt, TheWatchdogIsFaster) {
   EXPECT_EQ(weft_watchdog_slices(10 * 1000 * 1000, 100 * 1000), WEFT_OK);
 }
 
+// Who runs after whom. A turn counts when all have begun and none is done, however long the kernel makes it.
+struct Turns {
+  static constexpr unsigned units = 4;
+  static constexpr unsigned enough = 200;
+  std::atomic<unsigned> begun{0};
+  std::atomic<unsigned> last{units};
+  std::atomic<unsigned> all{0};
+  std::atomic<unsigned> of[units] = {};
+
+  bool over() const { return all >= enough; }
+  void note(unsigned me) {
+    if (begun < units || over() || last == me) return;
+    last = me;
+    ++of[me];
+    ++all;
+  }
+};
+
 // In a pool that is first in, first out, units that compute have slices in turn: none is done before another has begun,
-// and all are done at about the same time.
+// and all have about as many turns. (Not the same number: who is preempted again as soon as it goes on notes none.)
 TEST_P(Preempt, RoundRobinIsFair) {
   ASSERT_EQ(weft_preempt_timer(WEFT_TIMER_ALIGNED, 500 * 1000), WEFT_OK);
   weft_pool* pool = nullptr;
@@ -416,21 +434,20 @@ TEST_P(Preempt, RoundRobinIsFair) {
   ASSERT_EQ(weft_pool_create(WEFT_FIFO, WEFT_MPMC, &pool), WEFT_OK);
   ASSERT_EQ(weft_pool_set_preemption(pool, GetParam()), WEFT_OK);
   ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &pool, &scheduler), WEFT_OK);
-  constexpr unsigned units = 4;
-  std::atomic<std::uint64_t> steps[units] = {};
-  std::atomic<unsigned> done{0};
+  Turns turns;
   {
     Jobs jobs;
     weft_unit_attr attr = with(WEFT_AUTO, pool);
     attr.flags = WEFT_OWN_TLS;
-    for (unsigned number = 0; number < units; ++number)
-      jobs.start(attr, [&, number] {
-        const std::uint64_t end = now_ns() + 100 * 1000 * 1000;
-        while (now_ns() < end) {
-          mix(number, 2000);
-          ++steps[number];
+    for (unsigned number = 0; number < Turns::units; ++number)
+      jobs.start(attr, [&turns, number] {
+        ++turns.begun;
+        const std::uint64_t limit = now_ns() + 60 * 1000000000ULL;
+        while (!turns.over() && now_ns() < limit) {
+          turns.note(number);
+          mix(number, 1000);
         }
-        ++done;
+        EXPECT_EQ(turns.begun.load(), Turns::units) << "one is done before another has begun";
       });
     ASSERT_EQ(weft_worker_create(scheduler, &worker), WEFT_OK);
     jobs.join();
@@ -438,13 +455,13 @@ TEST_P(Preempt, RoundRobinIsFair) {
   ASSERT_EQ(weft_worker_join(worker), WEFT_OK);
   EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
-  std::uint64_t least = steps[0], most = steps[0];
-  for (const auto& count : steps) {
-    least = std::min<std::uint64_t>(least, count);
-    most = std::max<std::uint64_t>(most, count);
+  unsigned least = turns.of[0], most = turns.of[0];
+  for (const auto& count : turns.of) {
+    least = std::min<unsigned>(least, count);
+    most = std::max<unsigned>(most, count);
   }
-  EXPECT_EQ(done.load(), units);
-  EXPECT_LT(most, 3 * least + 100);
+  EXPECT_TRUE(turns.over()) << turns.all;
+  EXPECT_LT(most, 2 * least + 10);
 }
 
 // TEST_SECONDS=60 for the long run.
@@ -784,7 +801,7 @@ TEST_P(Preempt, ForkedChildrenPreemptAnew) {
     });
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);
+      alarm(100);
       _exit(spinning_units_end(GetParam()) ? 0 : 1);
     }
     over = true;
@@ -991,9 +1008,15 @@ TEST_P(Preempt, NothingTicksWhereNothingRuns) {
     }
   };
   sleep_for(200 * 1000 * 1000);
-  const long before = used();
-  sleep_for(300 * 1000 * 1000);
-  EXPECT_LT(used() - before, 2 * 1000 * 1000L);
+  // What goes on for ever goes on in each window; on a busy machine something ends late now and then.
+  constexpr long most = 2 * 1000 * 1000;
+  long used_when_idle = most;
+  for (int window = 0; window < 10 && used_when_idle >= most; ++window) {
+    const long before = used();
+    sleep_for(300 * 1000 * 1000);
+    used_when_idle = used() - before;
+  }
+  EXPECT_LT(used_when_idle, most);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "support.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -189,8 +191,10 @@ OwnWorker::~OwnWorker() {
   for (weft_pool* pool : pools_) EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-long status_value(const char* key) {
-  std::FILE* file = std::fopen("/proc/self/status", "r");
+namespace {
+
+long value_in(const char* path, const char* key) {
+  std::FILE* file = std::fopen(path, "r");
   if (file == nullptr) return -1;
   char line[256];
   long value = -1;
@@ -200,6 +204,17 @@ long status_value(const char* key) {
       value = std::strtol(line + length + 1, nullptr, 10);
   std::fclose(file);
   return value;
+}
+
+}  // namespace
+
+long status_value(const char* key) { return value_in("/proc/self/status", key); }
+
+unsigned fitting(unsigned wanted, std::size_t bytes_each) {
+  const long available = value_in("/proc/meminfo", "MemAvailable");
+  if (available < 0) return wanted;
+  return static_cast<unsigned>(
+      std::min<std::size_t>(wanted, static_cast<std::size_t>(available) * 1024 / 2 / bytes_each));
 }
 
 void ApiTest::TearDown() { expect_nothing_left(); }

@@ -58,7 +58,7 @@ weft_unit_attr with(weft_technique technique, weft_pool* pool);
 weft_unit_attr never_preempted(weft_unit_attr attr);
 
 /// Waits as weft waits, letting units run here, until `condition` holds; false after `limit`.
-bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(10));
+bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));
 
 /// Yields if the calling unit can.
 void pause_if_possible(weft_technique own);
@@ -134,6 +134,9 @@ void run_pools(weft_scheduler* scheduler, void* data);
 
 /// A line of /proc/self/status, e.g. "Threads".
 long status_value(const char* key);
+
+/// So many, or as many as half of the memory that is free has room for.
+unsigned fitting(unsigned wanted, std::size_t bytes_each);
 
 /// weft is started for each test, and ended after it.
 class ApiTest : public ::testing::Test {

@@ -74,7 +74,7 @@ TEST_F(WaitTest, ARootWithASchedulerOfItsOwnThatYieldsRunsItsUnits) {
   Jobs jobs;
   std::atomic<int> ended{0};
   for (int i = 0; i < 20; ++i) jobs.start(with(WEFT_ROC_L, pool), [&] { ++ended; });
-  EXPECT_TRUE(eventually([&] { return ended == 20; }, std::chrono::seconds(1)));
+  EXPECT_TRUE(eventually([&] { return ended == 20; }, std::chrono::seconds(10)));
 }
 
 // ---------------------------------------------------------------- suspend and resume
@@ -209,18 +209,27 @@ TEST_P(WaitingTest, IsResumedByThreads) {
 
 // ---------------------------------------------------------------- sleep
 
-TEST_P(WaitingTest, Sleeps) {
-  constexpr int sleepers = 50;
+// How long it takes until so many have slept, each for 10 ms.
+Clock::duration time_of_sleepers(weft_technique technique, int sleepers) {
   const auto begin = Clock::now();
   Jobs jobs;
   for (int i = 0; i < sleepers; ++i)
-    jobs.start(GetParam(), [] {
+    jobs.start(technique, [] {
       const auto before = Clock::now();
       EXPECT_EQ(weft_sleep(10000000), WEFT_OK);
       EXPECT_GE(Clock::now() - before, std::chrono::milliseconds(10));
     });
   jobs.join();
-  EXPECT_LT(Clock::now() - begin, std::chrono::milliseconds(10 * sleepers * 3 / 4)) << "they sleep all at once";
+  return Clock::now() - begin;
+}
+
+// One after another they would need more each time; that a busy machine makes them late once says nothing.
+TEST_P(WaitingTest, Sleeps) {
+  constexpr int sleepers = 50;
+  bool at_once = false;
+  for (int round = 0; round < 20 && !at_once; ++round)
+    at_once = time_of_sleepers(GetParam(), sleepers) < std::chrono::milliseconds(10 * sleepers * 3 / 4);
+  EXPECT_TRUE(at_once) << "they sleep all at once";
 }
 
 TEST_F(WaitTest, ARootSleeps) {
@@ -235,11 +244,14 @@ TEST_F(WaitTest, ARootThatSleepsDoesNotKeepTheWorker) {
   std::atomic<bool> ran{false};
   jobs.start(WEFT_ROC_L, [&] { ran = true; });
   EXPECT_EQ(weft_sleep(50000000), WEFT_OK);
+  // Another worker may have taken it, and be kept by a busy machine.
+  const auto limit = Clock::now() + std::chrono::seconds(10);
+  while (weft_worker_count() > 1 && !ran && Clock::now() < limit) EXPECT_EQ(weft_sleep(50000000), WEFT_OK);
   EXPECT_TRUE(ran);
 }
 
-TEST_F(WaitTest, SleepsEndInTheirOrder) {
-  if (weft_worker_count() > 1) GTEST_SKIP() << "two that end late go on at the same time on two workers";
+// Whether units that sleep longer and longer go on in that order; the one that sleeps longest is started first.
+bool sleeps_end_in_their_order() {
   Jobs jobs;
   std::atomic<int> order{0};
   int place[5] = {};
@@ -249,7 +261,17 @@ TEST_F(WaitTest, SleepsEndInTheirOrder) {
       place[i] = order++;
     });
   jobs.join();
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(place[i], i);
+  for (int i = 0; i < 5; ++i)
+    if (place[i] != i) return false;
+  return true;
+}
+
+// Each reckons from when it begins to sleep: one that is kept for 20 ms before that is late by right.
+TEST_F(WaitTest, SleepsEndInTheirOrder) {
+  if (weft_worker_count() > 1) GTEST_SKIP() << "two that end late go on at the same time on two workers";
+  bool in_order = false;
+  for (int round = 0; round < 5 && !in_order; ++round) in_order = sleeps_end_in_their_order();
+  EXPECT_TRUE(in_order);
 }
 
 // The longest sleep there is does not end at once because a sum has run over.

@@ -68,7 +68,7 @@ def check(
     wrong = []
     for workers in ("1", "2", "8"):
         environment = {**os.environ, "WEFT_NUM_WORKERS": workers}
-        ran = subprocess.run([str(program)], env=environment, capture_output=True, text=True, check=False, timeout=60)
+        ran = subprocess.run([str(program)], env=environment, capture_output=True, text=True, check=False, timeout=300)
         if ran.returncode != 0 or ran.stdout != example.output:
             wrong.append(
                 f"{example.file}, {workers} workers: status {ran.returncode}, printed\n{ran.stdout}{ran.stderr}"

@@ -186,7 +186,7 @@ def test_process(openmp_program: Path, compile_c: Compile) -> None:
         wait_until_mapped(process.pid, "libgomp.so.1")
         diagnosis = diagnose(str(process.pid))
     finally:
-        process.communicate(b"\n", timeout=30)
+        process.communicate(b"\n", timeout=120)
     assert kinds(diagnosis) == [Kind.GCC]
     assert diagnosis.can_take_over
 
@@ -198,7 +198,7 @@ def test_process_on_weft(weft: Path, compile_c: Compile) -> None:
         wait_until_mapped(process.pid, "dropin/libgomp.so.1")
         diagnosis = diagnose(str(process.pid))
     finally:
-        process.communicate(b"\n", timeout=30)
+        process.communicate(b"\n", timeout=120)
     assert kinds(diagnosis) == [Kind.WEFT]
     assert diagnosis.verdict == "it runs on weft"
 

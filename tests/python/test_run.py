@@ -77,7 +77,7 @@ def test_input_passes_through(weft: Path) -> None:
 def test_name_and_process_are_the_programs(weft: Path, tmp_path: Path) -> None:
     script = "import os, sys; print(os.getpid(), sys.orig_argv[0])"
     process = subprocess.Popen([weft, "run", "python3", "-c", script], stdout=subprocess.PIPE, text=True)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=120)
     assert output.split()[0] == str(process.pid)
     assert Path(output.split()[1]).name.startswith("python3")
 
@@ -93,7 +93,7 @@ def test_signal_reaches_the_program(weft: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=30)[0] == "caught\n"
+    assert process.communicate(timeout=120)[0] == "caught\n"
     assert process.returncode == 3
 
 

@@ -77,6 +77,7 @@ static void run_by_main_beside_members(void) {
   char name[64], expected[LONGEST_LINE];
   read_output(show_blocked, expected);
   snprintf(name, sizeof name, "/tmp/weft-children-%d", (int)getpid());
+  unlink(name);  // of an earlier process with this number, which was killed
   for (int i = 0; i < repeats(4); i++) {
 #pragma omp parallel num_threads(4)
     {
@@ -177,6 +178,7 @@ static void popened_beside_spawn_of_main(void) {
   char name[64], expected[LONGEST_LINE], program[] = "true";
   char* arguments[] = {program, NULL};
   snprintf(name, sizeof name, "/tmp/weft-children-%d", (int)getpid());
+  unlink(name);  // of an earlier process with this number, which was killed
   CHECK(mkfifo(name, 0600) == 0, "mkfifo: %s", strerror(errno));
   posix_spawn_file_actions_t opens;
   posix_spawn_file_actions_init(&opens);

@@ -230,7 +230,7 @@ static void last_thread_of_child_ends(void) {
 
 static void expect_end(const char* situation, int status) {
   for (int i = 0; i < repeats(5); i++) {
-    const struct Run run = run_again(situation, (struct RunOptions){.deadline_seconds = 8});
+    const struct Run run = run_again(situation, (struct RunOptions){.deadline_seconds = 40});
     char text[100];
     describe_status(run.status, text, sizeof text);
     CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == status, "%s: %s, must be %d; it printed: %s", situation,

@@ -268,7 +268,7 @@ static void handle_sent_once(void) {
 static void handler_is_called_once(void) {
   const char* situations[] = {"handle_once", "handle_sent_once"};
   for (int i = 0; i < 2; i++) {
-    const struct Run run = run_again(situations[i], (struct RunOptions){.deadline_seconds = 10});
+    const struct Run run = run_again(situations[i], (struct RunOptions){.deadline_seconds = 60});
     expect_signal(run.status, SIGSEGV, situations[i]);
     CHECK_EQUAL(lines_with(run.errors, "handler"), 1, "calls of a handler with SA_RESETHAND");
   }
@@ -339,7 +339,7 @@ static void ignored_when_sent(void) {
     raise(SIGSEGV);
     start_weft();
   }
-  const struct Run run = run_again("fault_although_ignored", (struct RunOptions){.deadline_seconds = 10});
+  const struct Run run = run_again("fault_although_ignored", (struct RunOptions){.deadline_seconds = 60});
   expect_signal(run.status, SIGSEGV, "a fault that is ignored");
 }
 

@@ -9,7 +9,7 @@
 
 extern char** environ;
 
-enum { child_deadline = 10 };
+enum { child_deadline = 60 };
 
 static void use_openmp(int members) {
   int present = 0;
@@ -177,7 +177,7 @@ static void many_children_at_once(void) {
     }
   }
   for (int i = 0; i < children; i++) {
-    expect_exit(wait_for_child(ids[i], 30, "one child of many"), 7, "one child of many");
+    expect_exit(wait_for_child(ids[i], 60, "one child of many"), 7, "one child of many");
   }
 }
 

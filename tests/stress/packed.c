@@ -160,7 +160,7 @@ static void a_child_has_all(void) {
     check_everything();
     _exit(0);
   }
-  expect_exit(wait_for_child(child, 20, "the child"), 0, "the child");
+  expect_exit(wait_for_child(child, 60, "the child"), 0, "the child");
   check_everything();
 }
 

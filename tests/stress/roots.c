@@ -2,22 +2,11 @@
 // on the kernel thread it was started on.
 #include "check.h"
 
-#include <dirent.h>
+#include <limits.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
-
-static int threads_of_process(void) {
-  DIR* directory = opendir("/proc/self/task");
-  CHECK(directory != NULL, "/proc/self/task: %s", strerror(errno));
-  int threads = 0;
-  for (const struct dirent* entry; (entry = readdir(directory)) != NULL;) {
-    threads += entry->d_name[0] != '.';
-  }
-  closedir(directory);
-  return threads;
-}
 
 static pthread_t start(void* (*function)(void*), void* argument) {
   pthread_t thread;
@@ -188,26 +177,32 @@ static void come_and_go(int threads) {
   }
 }
 
+// How many spare workers stand in at once is chance, the more so beside other programs, and each of them keeps
+// something for later. What is lost with a root is lost in each block of them.
 static void short_lived_roots_leak_nothing(void) {
+  enum { blocks = 5 };
   come_and_go(200);  // what is kept for later is kept now
-  const int threads_before = threads_of_process();
-  const long memory_before = resident_kilobytes();
-  come_and_go(repeats(1000));
-  sleep_seconds(0.1);
-  const int threads_after = threads_of_process();
-  const long memory_after = resident_kilobytes();
-  // How many spare workers stand in at once is chance, the more so beside other programs.
-  CHECK(threads_after <= threads_before + 32, "kernel threads grew from %d to %d over short-lived roots",
-        threads_before, threads_after);
-  CHECK(memory_after <= memory_before + 20 * 1024L, "memory grew from %ld to %ld kB over short-lived roots",
-        memory_before, memory_after);
+  int least_threads = INT_MAX;
+  long least_memory = LONG_MAX;
+  for (int i = 0; i < blocks; i++) {
+    const int threads_before = threads_of_process();
+    const long memory_before = resident_kilobytes();
+    come_and_go(repeats(1000) / blocks);
+    sleep_seconds(0.1);
+    const int threads = threads_of_process() - threads_before;
+    const long memory = resident_kilobytes() - memory_before;
+    least_threads = threads < least_threads ? threads : least_threads;
+    least_memory = memory < least_memory ? memory : least_memory;
+  }
+  CHECK(least_threads <= 32 / blocks, "%d more kernel threads with each block of short-lived roots", least_threads);
+  CHECK(least_memory <= 20 * 1024L / blocks, "%ld kB more with each block of short-lived roots", least_memory);
 }
 
 // At places members are resumed by whoever attends their place, not by the worker that they were suspended on.
 static void short_lived_roots_at_places_leak_nothing(void) {
   const char* places[] = {"OMP_PLACES=sockets", "OMP_PLACES=threads"};
   for (int i = 0; i < 2; i++) {
-    const struct RunOptions options = {.environment = {places[i]}, .deadline_seconds = 20.0 * repeats(1)};
+    const struct RunOptions options = {.environment = {places[i]}, .deadline_seconds = 60.0 * repeats(1)};
     const struct Run run = run_again("short_lived_roots_leak_nothing", options);
     CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s: %s", places[i], run.errors);
   }

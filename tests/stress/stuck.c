@@ -547,10 +547,9 @@ static void all_signals_ignored_first(void) { stuck_in_both_ways(); }
 static void all_signals_handled_later(void) {
   stuck_in_both_ways();
   give_all_signals(count_signals);
+  // One may be under way to each thread, spare workers' too, if that has had no CPU since.
+  const int most = threads_of_process();
   stuck_in_both_ways();
-  // One may be under way to each worker's thread, if that has had no CPU since.
-  const char* const workers = getenv("WEFT_NUM_WORKERS");
-  const int most = workers != NULL ? atoi(workers) : (int)sysconf(_SC_NPROCESSORS_ONLN);
   CHECK(atomic_load(&signals_handled) <= most, "%d signals came to the program's handler",
         atomic_load(&signals_handled));
 }

@@ -26,26 +26,6 @@ class Cpus : public CoreTest {
 
 unsigned active() { return core::runtime.active.load(); }
 
-/// Each waits, without giving up its worker, until all are there: as many workers as units are needed.
-void meet(unsigned count) {
-  std::atomic<unsigned> there{0};
-  Jobs jobs;
-  for (unsigned number = 0; number < count; ++number)
-    jobs.start([&] {
-      ++there;
-      EXPECT_TRUE(eventually([&] { return there >= count; }, std::chrono::seconds(60)));
-    });
-  jobs.join();
-}
-
-unsigned workers_awake() {
-  unsigned awake = 0;
-  for (unsigned slot = 0; slot < core::runtime.slots.load(); ++slot)
-    if (const core::Worker* worker = core::runtime.worker_at[slot].load(); worker != nullptr)
-      awake += worker->rank.load() != 0 && worker->parked.load() == core::Parked::awake ? 1 : 0;
-  return awake;
-}
-
 TEST_F(Cpus, MoreThanAtTheStart) {
   const unsigned before = core::runtime.workers;
   if (before > most / 2) GTEST_SKIP() << "as many threads again";

@@ -136,7 +136,7 @@ TEST_F(DistanceTest, IsFollowedByThievesWithoutAScheduler) {
   const std::vector<unsigned> in_order = {0, 2, 2, 3, 3, 5, 5, 5};
   std::vector<std::unique_ptr<At>> workers;
   for (const int cpu : cpus) workers.push_back(std::make_unique<At>(cpu));
-  nap(std::chrono::milliseconds(10));  // workers of weft that still look for work are asleep then
+  expect_idle();  // no worker of weft still looks for work
   const auto steal_all = [&] {
     std::vector<core::WholeUnit> units(std::size(cpus));
     std::vector<unsigned> distances;

@@ -177,6 +177,8 @@ TEST_F(Identity, LenderLeavesErrnoAlone) {
 
 // A lender ends, and its destructors run on it.
 TEST_F(Identity, LendersAreGivenBack) {
+  core::worker_here();
+  meet(core::runtime.workers);  // a thread that starts later would count
   Jobs jobs;
   jobs.start([] { core::yield(); });
   jobs.join();
@@ -201,6 +203,8 @@ TEST_F(Identity, AreUsedAgain) {
     Jobs jobs;
     for (int number = 0; number < 40; ++number) jobs.start([&] { barrier.arrive_and_wait(); });
   };
+  core::worker_here();
+  meet(core::runtime.workers);  // a thread that starts later would count
   for (int number = 0; number < 20; ++number) round();
   const long before = status_value("Threads");
   for (int number = 0; number < 100; ++number) round();

@@ -480,7 +480,7 @@ TEST(PriorityPool, ManyPriorities) {
 
 // ---------------------------------------------------------------- waiting
 
-constexpr std::uint64_t long_time = 5000000000U;
+constexpr std::uint64_t long_time = 60000000000U;
 
 // Who slept for so long was not woken, even if there is a unit then.
 Unit* pop_awake(Pool& pool) {

@@ -230,10 +230,13 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   configure_from_environment();
   int seconds = 1;
-  std::uint32_t seed = static_cast<std::uint32_t>(getpid()) * 7919U;
+  std::uint32_t seed = 7919;  // the short run is the same each time
   bool one_seed = false;
   for (int index = 1; index < argc; ++index) {
-    if (std::strncmp(argv[index], "--seconds=", 10) == 0) seconds = std::atoi(argv[index] + 10);
+    if (std::strncmp(argv[index], "--seconds=", 10) == 0) {
+      seconds = std::atoi(argv[index] + 10);
+      if (!one_seed) seed = static_cast<std::uint32_t>(getpid()) * 7919U;
+    }
     if (std::strncmp(argv[index], "--seed=", 7) == 0) {
       seed = static_cast<std::uint32_t>(std::strtoul(argv[index] + 7, nullptr, 10));
       one_seed = true;

@@ -114,6 +114,31 @@ bool all_asleep() {
 
 }  // namespace
 
+void meet(unsigned count) {
+  std::atomic<unsigned> there{0};
+  Jobs jobs;
+  for (unsigned number = 0; number < count; ++number)
+    jobs.start([&] {
+      ++there;
+      EXPECT_TRUE(eventually([&] { return there >= count; }, std::chrono::seconds(60)));
+    });
+  jobs.join();
+}
+
+unsigned workers_awake() {
+  unsigned awake = 0;
+  for (unsigned slot = 0; slot < core::runtime.slots.load(); ++slot)
+    if (const core::Worker* worker = core::runtime.worker_at[slot].load(); worker != nullptr)
+      awake += worker->rank.load() != 0 && worker->parked.load() == core::Parked::awake ? 1 : 0;
+  return awake;
+}
+
+void yield_until_suspended(const core::Unit& unit) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (unit.state.load() != core::UnitState::suspended && std::chrono::steady_clock::now() < limit) core::yield();
+  EXPECT_EQ(unit.state.load(), core::UnitState::suspended);
+}
+
 void expect_idle() {
   if (core::runtime.slots.load() == 0) return;  // the test never entered weft
   EXPECT_TRUE(eventually([] { return nothing_waits() && all_asleep(); }))
@@ -125,7 +150,7 @@ int in_child(const std::function<bool()>& body) {
   if (address_sanitizer) expect_idle();
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(100);
     _exit(body() ? 0 : 1);
   }
   int status = 0;

@@ -38,10 +38,12 @@ constexpr unsigned scaled(unsigned count) {
 /// in all, where there are some.
 class TimeLimit {
  public:
+  explicit TimeLimit(std::chrono::seconds limit = std::chrono::seconds(2))
+      : end_(std::chrono::steady_clock::now() + limit) {}
   bool is_over() const { return std::chrono::steady_clock::now() >= end_; }
 
  private:
-  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  std::chrono::steady_clock::time_point end_;
 };
 
 /// The kernel's number of the calling KLT.
@@ -57,10 +59,10 @@ unsigned long long process_cpu_time();
 void nap(std::chrono::microseconds time);
 
 /// Waits (napping, running no units) until `condition` holds; false after `limit`.
-bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(10));
+bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));
 
 /// Waits on the KLT, without giving the worker to other units.
-bool eventually_spinning(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(10));
+bool eventually_spinning(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));
 
 /// A unit that runs a closure.
 struct Job {
@@ -96,12 +98,22 @@ void suspend_in(std::atomic<core::Unit*>& place);
 /// Takes the unit out of `place`, waiting until there is one, and resumes it.
 void resume_from(std::atomic<core::Unit*>& place);
 
+/// Starts so many units, of which each waits, without giving up its worker, until all are there: as many workers as
+/// units are needed, so those that have not been started yet are.
+void meet(unsigned count);
+
+/// Of weft's own workers, those that look for units or run some.
+unsigned workers_awake();
+
+/// Lets units run here until this one is suspended.
+void yield_until_suspended(const core::Unit& unit);
+
 /// Nothing is left behind: no unit in any pool, no share published, nobody searching, everybody asleep.
 void expect_idle();
 
 /// Exit status of a forked child that runs `body`: 0 if it returns true, 1 if false; -1 if it did not exit by itself
-/// within 20 s. Under AddressSanitizer it forks only once all workers sleep, so no unit may call it: a worker that ends
-/// its last unit may hold a lock of that allocator, which nobody would unlock in the child.
+/// within 100 s. Under AddressSanitizer it forks only once all workers sleep, so no unit may call it: a worker that
+/// ends its last unit may hold a lock of that allocator, which nobody would unlock in the child.
 int in_child(const std::function<bool()>& body);
 
 /// Each test of the core ends by checking that nothing was left behind.

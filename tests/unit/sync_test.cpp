@@ -390,21 +390,16 @@ TEST_F(SyncTest, UnparksInOrderAndOnlyItsOwn) {
   std::vector<Waited> objects(3000);  // three per bucket
   std::vector<unsigned> order;
   core::Mutex order_lock;
-  std::atomic<unsigned> parked{0};
   Jobs jobs;
   const auto wants = [](const void* argument) { return !static_cast<const std::atomic<bool>*>(argument)->load(); };
   for (unsigned number = 0; number < 3; ++number) {
-    jobs.start([&, number] {
-      ++parked;
+    const core::Unit& unit = jobs.start([&, number] {
       core::park(&objects[0], wants, &objects[0].go);
       order_lock.lock();
       order.push_back(number);
       order_lock.unlock();
     });
-    while (parked.load() != number + 1) core::yield();
-    ASSERT_TRUE(eventually([&] { return true; }));
-    for (int round = 0; round < 10; ++round) core::yield();
-    nap(std::chrono::milliseconds(2));
+    yield_until_suspended(unit);
   }
   for (unsigned number = 1; number < objects.size(); ++number) EXPECT_EQ(core::unpark(&objects[number]), 0U);
   for (unsigned number = 0; number < 3; ++number) {

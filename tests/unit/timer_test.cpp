@@ -43,7 +43,9 @@ TEST_F(TimerTest, SleepersDoNotKeepTheWorker) {
   std::atomic<bool> over{false};
   std::atomic<unsigned> ran{0};
   jobs.start([&] {
-    core::sleep_until(in(20 * millisecond));
+    // Until one has run: on a busy machine 20 ms may pass before that by right.
+    for (const std::uint64_t limit = in(10000 * millisecond); ran == 0 && os::now_ns() < limit;)
+      core::sleep_until(in(millisecond));
     over = true;
   });
   for (int number = 0; number < 10; ++number) jobs.start([&] { ran += over ? 0 : 1; });
@@ -171,16 +173,13 @@ TEST_F(TimerTest, FairMutexIsHandedOverInOrder) {
   std::vector<unsigned> order;
   mutex.lock();
   Jobs jobs;
-  std::atomic<unsigned> queued{0};
   for (unsigned number = 0; number < 5; ++number) {
-    jobs.start([&, number] {
-      ++queued;
+    const core::Unit& unit = jobs.start([&, number] {
       mutex.lock();
       order.push_back(number);
       mutex.unlock();
     });
-    while (queued.load() != number + 1) core::yield();
-    core::sleep_until(in(millisecond));
+    yield_until_suspended(unit);
   }
   EXPECT_TRUE(order.empty());
   mutex.unlock();

@@ -34,7 +34,7 @@ class Watchdog : public CoreTest {
     core::worker_here().active = true;
     core::watch();
     guard_ = std::thread([this] {
-      if (!eventually([this] { return over_.load(); }, std::chrono::seconds(30))) given_up = 1;
+      if (!eventually([this] { return over_.load(); }, std::chrono::seconds(120))) given_up = 1;
     });
   }
 

@@ -32,7 +32,7 @@ def test_cases_after_a_crash_still_run():
 
 
 def test_a_case_that_says_nothing_is_a_hang():
-    assert outcomes("hang", "b", timeout_s=1.5) == [("hang", Outcome.HANG), ("b", Outcome.OK)]
+    assert outcomes("hang", "b", timeout_s=8) == [("hang", Outcome.HANG), ("b", Outcome.OK)]
 
 
 def test_a_failed_check_is_wrong_and_has_no_median():
