@@ -26,7 +26,7 @@ bool begin(unsigned number, const T* counts, T* start, T* end, std::uintptr_t* r
   loop.end = counts[0] > 0 ? static_cast<std::uint64_t>(counts[0]) : 0;
   const Iterations iterations{loop.end, extents, inner};
   loop.doacross = &iterations;
-  enter_general(with_schedule(loop), reductions, memory);
+  enter_general(this_member(), with_schedule(loop), reductions, memory);
   return next(start, end);
 }
 

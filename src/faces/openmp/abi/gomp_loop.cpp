@@ -43,7 +43,7 @@ bool begin(const Loop& loop, T* start, T* end) {
 template <class T>
 bool begin_general(Loop loop, long schedule, long chunk, bool ordered, T* start, T* end, std::uintptr_t* reductions,
                    void** memory) {
-  enter_general(by_number(loop, schedule, chunk, ordered), reductions, memory);
+  enter_general(this_member(), by_number(loop, schedule, chunk, ordered), reductions, memory);
   return start == nullptr || next(start, end);
 }
 
