@@ -65,9 +65,7 @@ bool cancel(Member& member, Cancellable region) {
         group->cancelled.store(true, std::memory_order_release);
       break;
     case Cancellable::parallel:
-      prepare_copies(team);
-      // Partner: those who wait look at the flag after they have shown themselves.
-      team.cancelled.store(true, std::memory_order_seq_cst);
+      mark_cancelled(team);
       team.round.fetch_add(1, std::memory_order_release);  // ends the barrier; acquired there
       wake_all_waiters(team.tasks);
       team.workshares.wake_all();
