@@ -18,6 +18,7 @@ weft_abi_test(loop_ranges C loop_ranges.c)
 weft_abi_test(loop_collapse C loop_collapse.c)
 weft_abi_test(loop_nowait C loop_nowait.c)
 weft_abi_test(loop_clauses C loop_clauses.c)
+weft_abi_test(loop_huge_chunk C loop_huge_chunk.c NO_STOCK) # libgomp never ends such a doacross loop
 weft_abi_test(ordered C ordered.c)
 weft_abi_test(sections C sections.c)
 weft_abi_test(reduction C reduction.c)

@@ -17,7 +17,10 @@ enum GccSchedule : long { gcc_runtime = 0, gcc_static = 1, gcc_dynamic = 2, gcc_
 // GCC takes dynamic without a modifier for nonmonotonic, as OpenMP 5 says. Its own runtime gives each thread its chunks
 // in ascending order all the same, and so does LLVM's to GCC's code; programs rely on it (sumaclust, megahit: the first
 // that a thread finds is the lowest). So here, too. LLVM's code gets them in any order from LLVM's runtime.
-inline Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false) {
+//
+// T: the type of the loop's bounds. (Bug: all chunks were taken for signed ones, so that the largest were none.)
+template <class T>
+Loop scheduled(Loop loop, Schedule schedule, T chunk, bool ordered = false) {
   loop.schedule = schedule;
   loop.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
   loop.ordered = ordered;
@@ -29,7 +32,8 @@ inline Loop by_runtime(Loop loop, bool ordered = false) {
   return with_runtime_schedule(this_member(), loop, Dialect::gnu);
 }
 
-inline Loop by_number(const Loop& loop, long schedule, long chunk, bool ordered = false) {
+template <class T>
+Loop by_number(const Loop& loop, long schedule, T chunk, bool ordered = false) {
   constexpr unsigned long kinds = 7;
   const long kind = static_cast<long>(static_cast<unsigned long>(schedule) & kinds);
   return kind == gcc_runtime ? by_runtime(loop, ordered) : scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
