@@ -266,12 +266,32 @@ static void nowait(void) {
   CHECK_EQ(last, 10);
 }
 
+/* A null pointer that is only read stands for an address like another: not for all of them. */
+static void null_pointers(void) {
+  int x = 0, seen = 0;
+  (void)x;
+  int* volatile nowhere = NULL;
+  int* const pointer = nowhere;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task shared(seen) depend(out : x)
+    while (!check_load(&seen)) usleep(100);
+#pragma omp task shared(seen) depend(in : *pointer)
+    check_store(&seen, 1);
+#pragma omp task shared(seen) depend(in : *pointer)
+    CHECK_LE(check_load(&seen), 1);
+  }
+  CHECK_EQ(seen, 1);
+}
+
 static void body(void) {
   exclusive_pairs();
   exclusive_in_order();
   objects();
   iterators();
   undeferred();
+  if (check_where == CHECK_SERIAL) null_pointers();
   if (taskwait_depend_nowait == NULL) return;
   in_a_set();
   if (check_where == CHECK_SERIAL) beside_each_other();

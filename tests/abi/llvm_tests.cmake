@@ -1,6 +1,6 @@
 # The list of ABI tests that are compiled by clang: most programs are those that gcc compiles too (tests.cmake).
 set(abi_clang_both
-  allocator atomic barrier barrier_tasks cancel cancel_alone cancel_combined cancel_off critical depend_exclusive depend_many detach
+  allocator atomic barrier barrier_tasks cancel cancel_alone cancel_combined cancel_depend cancel_inner_group cancel_off critical depend_exclusive depend_many detach
   detach_at_end detach_discarded doacross dynamic flush fp_modes late_environment lock lock_old loop_collapse
   loop_dynamic loop_nowait loop_ranges loop_runtime loop_static master ordered orphaned parallel_basic parallel_data
   parallel_nested parallel_changing parallel_wide proc_bind reduction reduction_parts routines_team routines_time sections single task_basic task_depend

@@ -18,6 +18,7 @@ weft_abi_test(loop_ranges C loop_ranges.c)
 weft_abi_test(loop_collapse C loop_collapse.c)
 weft_abi_test(loop_nowait C loop_nowait.c)
 weft_abi_test(loop_clauses C loop_clauses.c)
+weft_abi_test(loop_huge_chunk C loop_huge_chunk.c NO_STOCK) # libgomp never ends such a doacross loop
 weft_abi_test(ordered C ordered.c)
 weft_abi_test(sections C sections.c)
 weft_abi_test(reduction C reduction.c)
@@ -67,6 +68,10 @@ weft_abi_test(detach_discarded C detach_discarded.c NO_STOCK) # libgomp 12 does 
 weft_abi_test(task_reduction C task_reduction.c)
 weft_abi_test(cancel C cancel.c)
 weft_abi_test(cancel_alone C cancel_alone.c)
+weft_abi_test(cancel_copies C cancel_copies.c NO_STOCK) # libgomp waits for members that have left
+weft_abi_test(cancel_conditional C cancel_conditional.c)
+weft_abi_test(cancel_depend C cancel_depend.c)
+weft_abi_test(cancel_inner_group C cancel_inner_group.c)
 weft_abi_test(cancel_combined C cancel_combined.c OPTIONS -w) # gcc warns of every cancel within a combined construct
 weft_abi_test(doacross C doacross.c STOCK 1 2) # libgomp's members spin while they wait: minutes with more than there are CPUs
 weft_abi_test(depend_kinds C depend_kinds.c)

@@ -20,9 +20,9 @@ Taskgroup* own_group(const Task& task) {
 
 bool is_cancelled(const Team& team, const Task& task) {
   if (is_cancelled(team)) return true;
-  for (const Taskgroup* group = task.group; group != nullptr; group = group->outer)
-    if (group->cancelled.load(std::memory_order_acquire)) return true;
-  return false;
+  // Bug: those around were looked at too, so that a task that had begun got nothing done in groups of its own.
+  const Taskgroup* group = own_group(task);
+  return group != nullptr && group->cancelled.load(std::memory_order_acquire);
 }
 
 namespace {
@@ -43,11 +43,7 @@ bool polled_in_vain(Member& member) {
 bool is_to_end(const Member& member, Cancellable region) {
   const Team& team = *member.team;
   if (region == Cancellable::worksharing) return team.worksharing_cancelled.load(std::memory_order_acquire);
-  if (region == Cancellable::taskgroup) {
-    const Taskgroup* group = own_group(*member.task);
-    if (group != nullptr && group->cancelled.load(std::memory_order_acquire)) return true;
-  }
-  return is_cancelled(team);
+  return region == Cancellable::taskgroup ? is_cancelled(team, *member.task) : is_cancelled(team);
 }
 
 }  // namespace
@@ -69,9 +65,7 @@ bool cancel(Member& member, Cancellable region) {
         group->cancelled.store(true, std::memory_order_release);
       break;
     case Cancellable::parallel:
-      prepare_copies(team);
-      // Partner: those who wait look at the flag after they have shown themselves.
-      team.cancelled.store(true, std::memory_order_seq_cst);
+      mark_cancelled(team);
       team.round.fetch_add(1, std::memory_order_release);  // ends the barrier; acquired there
       wake_all_waiters(team.tasks);
       team.workshares.wake_all();

@@ -6,6 +6,9 @@
 // have gone already: neither in barriers that are no cancellation points to the compiler, nor for a turn in an ordered
 // loop, nor for others to catch up (workshare.cpp).
 //
+// A taskgroup is cancelled by itself, whatever becomes of those around it: what has begun in one of those may open
+// groups of its own, and goes on to its end.
+//
 // Tasks that have not begun are discarded by whoever would run them, and complete without having run; so counts,
 // dependences and descriptors go the usual way.
 #pragma once

@@ -334,7 +334,7 @@ bool register_dependences(Member& creator, Task& task, const DependenceList& lis
   bool everything = false;
   for (std::size_t index = 0; index < list.count; ++index) {
     const Dependence dependence = list.get(list.source, index);
-    if (dependence.address == nullptr)
+    if (dependence.of_all_memory())
       everything = true;
     else
       depend_on(table.entry(dependence.address), task, dependence.access);

@@ -38,10 +38,11 @@ namespace weft::openmp {
 /// order.
 enum class Access : std::uint8_t { reads, writes, excludes, sets };
 
-/// address nullptr: omp_all_memory.
 struct Dependence {
   const void* address;
   Access access;
+  /// omp_all_memory. (Bug: what was only read through a null pointer was taken for that.)
+  bool of_all_memory() const { return address == nullptr && access == Access::writes; }
 };
 
 /// The depend clauses of a construct, however the compiler wrote them down.

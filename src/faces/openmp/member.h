@@ -31,11 +31,12 @@ struct LoopPosition {
 
 /// Clauses that the compiler states before the region that they are for: the next one, and no other.
 struct PushedClauses {
-  unsigned threads = 0;           // num_threads; 0: not stated
-  int inner_threads = 0;          // what a list has for the regions within (nthreads_list.h); 0: nothing
-  bool strict = false;            // fewer are an error, or worth a line
-  bool fatal = false;             // which of the two
-  const char* message = nullptr;  // of that line
+  unsigned threads = 0;              // num_threads; 0: not stated
+  int inner_threads = 0;             // what a list has for the regions within (nthreads_list.h); 0: nothing
+  bool strict = false;               // fewer are an error, or worth a line
+  bool fatal = false;                // which of the two
+  ProcBind bind = ProcBind::false_;  // proc_bind; false: not stated. Only where there are places
+  const char* message = nullptr;     // of that line
   LeagueRequest league;
 };
 

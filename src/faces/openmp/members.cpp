@@ -165,6 +165,13 @@ bool run_members(core::Worker& worker, Team& team, const core::Share::Run& run, 
         drop_identity_kept_meanwhile(worker, member.unit);
         core::nothing_runs(worker);
         ++finished;
+        if (!is_cancelled(team)) [[likely]]
+          continue;
+        // Bug: one of the others in hand may wait here until this one is done (single.cpp), and for ever.
+        core::install_home(worker);
+        members_done(team, finished_first, finished);
+        finished_first = number + 1;
+        finished = 0;
         continue;
       }
       core::settle_current(worker, event);

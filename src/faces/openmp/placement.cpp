@@ -116,13 +116,13 @@ void hold_master(core::Worker& worker, unsigned place) {
 }
 
 void place_team(Team& team, core::Worker& worker) {
-  WorkerCache& cache = cache_of(worker);
   Member& master = team.master;
-  const MemberPlace opener = place_of(*master.parent);
-  ProcBind policy = icv_of(*master.parent).bind;
-  if (cache.proc_bind_clause != ProcBind::false_) {
-    policy = cache.proc_bind_clause;
-    cache.proc_bind_clause = ProcBind::false_;
+  Member& opened_by = *master.parent;
+  const MemberPlace opener = place_of(opened_by);
+  ProcBind policy = icv_of(opened_by).bind;
+  if (opened_by.pushed.bind != ProcBind::false_) {
+    policy = opened_by.pushed.bind;
+    opened_by.pushed.bind = ProcBind::false_;
     if (static_cast<int>(team.level) >= settings.bind_levels) team.icv.bind = master.implicit.icv.bind = policy;
   }
   if (policy == ProcBind::unset) {
@@ -158,7 +158,8 @@ MemberPlace place_of(const Member& member) {
 }
 
 void push_proc_bind(unsigned policy) {
-  if (places.in_use()) cache_of(core::worker_here()).proc_bind_clause = static_cast<ProcBind>(policy);
+  // Bug: it was kept by the worker, from which the thread may move before it opens the region.
+  if (places.in_use()) this_member().pushed.bind = static_cast<ProcBind>(policy);
 }
 
 void attend_as_settings_say() {

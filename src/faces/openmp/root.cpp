@@ -9,6 +9,7 @@
 #include "core/preempt_timer.h"
 #include "core/spinlock.h"
 #include "faces/openmp/affinity_display.h"
+#include "faces/openmp/dependence.h"
 #include "faces/openmp/experiment.h"
 #include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/places.h"
@@ -110,6 +111,8 @@ bool nobody_comes_after(const Root& root, std::uint64_t pending) {
 }
 
 void free_root(Root& root) {
+  // Of tasks that it has made outside any region.
+  if (root.team.master.implicit.children_table != nullptr) free_table(root.team.master.implicit);
   free_pool(root.team.tasks);
   free_displayed(root.team.displayed_opener);
   std::free(&root);

@@ -53,9 +53,8 @@ struct WorkerCache {
   Dialect opener = Dialect::gnu;    // of the region opened next; noted only where affinity is displayed
   Team* teams_set_aside = nullptr;  // only for the experiment (experiment.h)
   // Only where there are places.
-  ProcBind proc_bind_clause = ProcBind::false_;  // of the region opened next; false: none
-  unsigned bound_to = 0;                         // the place where its KLT was bound last,
-  int bound_klt = 0;                             // and which KLT that was
+  unsigned bound_to = 0;  // the place where its KLT was bound last,
+  int bound_klt = 0;      // and which KLT that was
 };
 
 /// The unit goes on as the member. A handler of the program's may ask at any instruction what it is: the member is

@@ -40,12 +40,15 @@ void wait_for_others(const Member& member, std::uint32_t singles) {
 
 }  // namespace
 
-void prepare_copies(Team& team) {
+// Bug: the flag was set behind the lock, and the second of two that cancel took back what members had noted since.
+void mark_cancelled(Team& team) {
   const core::SpinGuard guard(team.tasks.lock);
   if (is_cancelled(team)) return;
   if (!team.passed.reserve(team.size)) base::panic("no memory for a team of %u", team.size);
   for (unsigned number = 0; number < team.size; ++number)
     team.passed.items()[number].store(0, std::memory_order_relaxed);  // those who see that it is cancelled see this
+  // Partner: those who wait look at the flag after they have shown themselves.
+  team.cancelled.store(true, std::memory_order_seq_cst);
 }
 
 void settle_copies(Member& member) {

@@ -14,8 +14,8 @@ bool first_at_single(Member& member);
 void hand_copies_over(Member& member, void* data);
 void* wait_for_copies(Member& member);
 
-/// The team is about to be cancelled.
-void prepare_copies(Team& team);
+/// Sets Team::cancelled, and prepares before what settle_copies() needs.
+void mark_cancelled(Team& team);
 /// At a barrier in a cancelled region.
 void settle_copies(Member& member);
 

@@ -528,7 +528,9 @@ void create_watched(Member& member, const TaskRequest& request, void (*prepare)(
 
 [[gnu::noinline]] void place_attended(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
                                       void* context) {
-  if (!creates_nothing(member))
+  // Bug: one that only waited for dependences did not, and the code behind it went on.
+  const bool waits = request.is_taskwait && !request.deferrable;
+  if (waits || !creates_nothing(member))
     ompt::watched ? create_watched(member, request, prepare, context) : place(member, request, prepare, context);
   else if (request.event != nullptr)
     forget_event(member, *request.event);

@@ -74,7 +74,8 @@ void wait_for_dependences(Member& member, const DependenceList& depend, bool wai
   const DependenceList as_writer{&depend, depend.count, [](const void* source, std::size_t index) {
                                    const auto& list = *static_cast<const DependenceList*>(source);
                                    Dependence dependence = list.get(list.source, index);
-                                   if (dependence.access == Access::excludes) dependence.access = Access::writes;
+                                   const bool excludes = dependence.access == Access::excludes;
+                                   if (excludes && dependence.address != nullptr) dependence.access = Access::writes;
                                    return dependence;
                                  }};
   nothing.depend = &as_writer;

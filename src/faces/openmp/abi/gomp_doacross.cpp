@@ -26,14 +26,14 @@ bool begin(unsigned number, const T* counts, T* start, T* end, std::uintptr_t* r
   loop.end = counts[0] > 0 ? static_cast<std::uint64_t>(counts[0]) : 0;
   const Iterations iterations{loop.end, extents, inner};
   loop.doacross = &iterations;
-  enter_general(with_schedule(loop), reductions, memory);
+  enter_general(this_member(), with_schedule(loop), reductions, memory);
   return next(start, end);
 }
 
 template <class T>
 bool begin_scheduled(unsigned number, const T* counts, T* start, T* end, Schedule schedule, T chunk) {
   return begin(number, counts, start, end, nullptr, nullptr,
-               [&](const Loop& loop) { return scheduled(loop, schedule, static_cast<long>(chunk)); });
+               [&](const Loop& loop) { return scheduled(loop, schedule, chunk); });
 }
 
 template <class T>
@@ -45,7 +45,7 @@ template <class T>
 bool begin_by_number(unsigned number, const T* counts, long schedule, T chunk, T* start, T* end,
                      std::uintptr_t* reductions, void** memory) {
   return begin(number, counts, start, end, reductions, memory,
-               [&](const Loop& loop) { return by_number(loop, schedule, static_cast<long>(chunk)); });
+               [&](const Loop& loop) { return by_number(loop, schedule, chunk); });
 }
 
 template <class T>

@@ -41,9 +41,9 @@ bool begin(const Loop& loop, T* start, T* end) {
 
 // GOMP_loop_start and its kin: any schedule, and memory that the members share.
 template <class T>
-bool begin_general(Loop loop, long schedule, long chunk, bool ordered, T* start, T* end, std::uintptr_t* reductions,
+bool begin_general(Loop loop, long schedule, T chunk, bool ordered, T* start, T* end, std::uintptr_t* reductions,
                    void** memory) {
-  enter_general(by_number(loop, schedule, chunk, ordered), reductions, memory);
+  enter_general(this_member(), by_number(loop, schedule, chunk, ordered), reductions, memory);
   return start == nullptr || next(start, end);
 }
 
@@ -102,9 +102,7 @@ using namespace weft::openmp;
   WEFT_EXPORT bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull last, Ull step, Ull chunk, Ull* start,      \
                                                 Ull* end) {                                                         \
     ompt::note_caller(WEFT_CALLER);                                                                                 \
-    Loop loop = scheduled(unsigned_loop(up, first, last, step), Schedule::schedule, 0, ordered);                    \
-    loop.chunk = chunk;                                                                                             \
-    return begin(loop, start, end);                                                                                 \
+    return begin(scheduled(unsigned_loop(up, first, last, step), Schedule::schedule, chunk, ordered), start, end);  \
   }                                                                                                                 \
   DEFINE_NEXT(name)
 LOOPS_WITH_CHUNK(DEFINE_WITH_CHUNK)
@@ -130,8 +128,8 @@ LOOPS_BY_RUNTIME(DEFINE_BY_RUNTIME)
   WEFT_EXPORT bool GOMP_loop_ull_##name(bool up, Ull first, Ull last, Ull step, long schedule, Ull chunk, Ull* start, \
                                         Ull* end, std::uintptr_t* reductions, void** memory) {                        \
     ompt::note_caller(WEFT_CALLER);                                                                                   \
-    return begin_general(unsigned_loop(up, first, last, step), schedule, static_cast<long>(chunk), ordered, start,    \
-                         end, reductions, memory);                                                                    \
+    return begin_general(unsigned_loop(up, first, last, step), schedule, chunk, ordered, start, end, reductions,      \
+                         memory);                                                                                     \
   }
 DEFINE_GENERAL(start, false)
 DEFINE_GENERAL(ordered_start, true)

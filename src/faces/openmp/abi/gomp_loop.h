@@ -1,10 +1,13 @@
 // What GCC's entry points for loops have in common.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "faces/openmp/abi/gomp_reduction.h"
 #include "faces/openmp/loop.h"
+#include "faces/openmp/task_reduction.h"
+#include "faces/openmp/team.h"
 
 namespace weft::openmp {
 
@@ -14,7 +17,10 @@ enum GccSchedule : long { gcc_runtime = 0, gcc_static = 1, gcc_dynamic = 2, gcc_
 // GCC takes dynamic without a modifier for nonmonotonic, as OpenMP 5 says. Its own runtime gives each thread its chunks
 // in ascending order all the same, and so does LLVM's to GCC's code; programs rely on it (sumaclust, megahit: the first
 // that a thread finds is the lowest). So here, too. LLVM's code gets them in any order from LLVM's runtime.
-inline Loop scheduled(Loop loop, Schedule schedule, long chunk, bool ordered = false) {
+//
+// T: the type of the loop's bounds. (Bug: all chunks were taken for signed ones, so that the largest were none.)
+template <class T>
+Loop scheduled(Loop loop, Schedule schedule, T chunk, bool ordered = false) {
   loop.schedule = schedule;
   loop.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
   loop.ordered = ordered;
@@ -26,7 +32,8 @@ inline Loop by_runtime(Loop loop, bool ordered = false) {
   return with_runtime_schedule(this_member(), loop, Dialect::gnu);
 }
 
-inline Loop by_number(const Loop& loop, long schedule, long chunk, bool ordered = false) {
+template <class T>
+Loop by_number(const Loop& loop, long schedule, T chunk, bool ordered = false) {
   constexpr unsigned long kinds = 7;
   const long kind = static_cast<long>(static_cast<unsigned long>(schedule) & kinds);
   return kind == gcc_runtime ? by_runtime(loop, ordered) : scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
@@ -41,13 +48,23 @@ bool next(T* start, T* end) {
   return true;
 }
 
+/// What the members share in the construct that the member has entered; `size` bytes of it, if any, were asked for.
+inline void* memory_of_construct(const Member& member, std::size_t size) {
+  Team& team = *member.team;
+  if (size == 0 || member.loop.shared != &team.workshares.nothing()) [[likely]]
+    return member.loop.shared->memory;
+  // Bug: with no construct there was no memory, but the compiler's code looks into it all the same.
+  ReductionSet* set = make_reductions(1U, 0, size, 0);
+  free_reductions_later(team, set);
+  return set->memory;
+}
+
 /// Enters the loop, where it may have task reductions and memory that the members share; *memory is its size before.
-inline void enter_general(const Loop& loop, std::uintptr_t* reductions, void** memory) {
-  Member& member = this_member();
+inline void enter_general(Member& member, const Loop& loop, std::uintptr_t* reductions, void** memory) {
   const EntryStep step = reductions_of_worksharing(reductions);
-  enter_loop(member, loop, memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0,
-             reductions != nullptr ? &step : nullptr);
-  if (memory != nullptr) *memory = member.loop.shared->memory;
+  const std::size_t size = memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0;
+  enter_loop(member, loop, size, reductions != nullptr ? &step : nullptr);
+  if (memory != nullptr) *memory = memory_of_construct(member, size);
 }
 
 }  // namespace weft::openmp

@@ -4,7 +4,7 @@
 #include "core/sync/mutex.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/gomp_flags.h"
-#include "faces/openmp/abi/gomp_reduction.h"
+#include "faces/openmp/abi/gomp_loop.h"
 #include "faces/openmp/atomic_lock.h"
 #include "faces/openmp/loop.h"
 #include "faces/openmp/ompt/mutexes.h"
@@ -118,10 +118,7 @@ WEFT_EXPORT unsigned GOMP_sections_start(unsigned count) {
 WEFT_EXPORT unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions, void** memory) {
   ompt::note_caller(WEFT_CALLER);
   Member& member = this_member();
-  const EntryStep step = reductions_of_worksharing(reductions);
-  enter_loop(member, over_sections(count), memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0,
-             reductions != nullptr ? &step : nullptr);
-  if (memory != nullptr) *memory = member.loop.shared->memory;
+  enter_general(member, over_sections(count), reductions, memory);
   return next_section(member);
 }
 
