@@ -153,7 +153,6 @@ void end_tasks(Team& team, Member& master) {
 // Its members left in the midst of what they were at.
 void end_cancelled(Team& team) {
   team.workshares.discard();
-  free_left_reductions(team);
   team.arrived.store(0, std::memory_order_relaxed);
   team.cancelled.store(false, std::memory_order_relaxed);
 }
@@ -165,6 +164,8 @@ void end_cancelled(Team& team) {
     end_cancelled(team);
   else if (master.constructs != 0)
     team.workshares.reset();
+  if (team.left_reductions != nullptr) [[unlikely]]
+    free_left_reductions(team);
   // That of a combined construct ends with the region, not with a barrier.
   if (team.worksharing_cancelled.load(std::memory_order_relaxed)) [[unlikely]]
     team.worksharing_cancelled.store(false, std::memory_order_relaxed);

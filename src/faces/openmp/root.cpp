@@ -17,6 +17,7 @@
 #include "faces/openmp/ompt/threads.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/startup.h"
+#include "faces/openmp/task_reduction.h"
 
 namespace weft::openmp {
 namespace {
@@ -113,6 +114,7 @@ bool nobody_comes_after(const Root& root, std::uint64_t pending) {
 void free_root(Root& root) {
   // Of tasks that it has made outside any region.
   if (root.team.master.implicit.children_table != nullptr) free_table(root.team.master.implicit);
+  free_left_reductions(root.team);
   free_pool(root.team.tasks);
   free_displayed(root.team.displayed_opener);
   std::free(&root);

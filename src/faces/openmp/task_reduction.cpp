@@ -70,13 +70,23 @@ void free_reductions(ReductionSet* set) {
 
 void free_reductions_later(Team& team, ReductionSet* set) {
   core::SpinGuard guard(team.tasks.lock);
-  set->outer = team.left_reductions;
+  set->next_left = team.left_reductions;
+  set->link_to_it = &team.left_reductions;
+  if (set->next_left != nullptr) set->next_left->link_to_it = &set->next_left;
   team.left_reductions = set;
+}
+
+void take_reductions_back(Team& team, ReductionSet* set) {
+  core::SpinGuard guard(team.tasks.lock);
+  *set->link_to_it = set->next_left;
+  if (set->next_left != nullptr) set->next_left->link_to_it = set->link_to_it;
 }
 
 void free_left_reductions(Team& team) {
   while (ReductionSet* set = team.left_reductions) {
-    team.left_reductions = set->outer;
+    team.left_reductions = set->next_left;
+    std::free(const_cast<void*>(set->recipe));
+    std::free(set->left_group);
     free_reductions(set);
   }
 }

@@ -21,13 +21,17 @@ struct ReductionItem {
 };
 
 struct ReductionSet {
-  ReductionSet* outer = nullptr;  // of the same taskgroup, or of those around it; in a list of left ones: the next
+  ReductionSet* outer = nullptr;  // of the same taskgroup, or of those around it
   char* memory = nullptr;
   std::size_t stride = 0;  // of a part
   unsigned parts = 0;
   std::size_t count = 0;
   bool owns_memory = true;
   const void* recipe = nullptr;  // how copies are made and added up, for a compiler that leaves it to the runtime
+  // In the list of those that are freed with the region (Team::left_reductions).
+  ReductionSet* next_left = nullptr;
+  ReductionSet** link_to_it = nullptr;
+  Taskgroup* left_group = nullptr;  // freed with it
 
   ReductionItem* items() { return reinterpret_cast<ReductionItem*>(this + 1); }
 };
@@ -38,8 +42,12 @@ ReductionSet* make_reductions(const Member& member, std::size_t count, std::size
                               char* memory_of_other = nullptr);
 ReductionSet* make_reductions(unsigned parts, std::size_t count, std::size_t stride, std::size_t alignment);
 void free_reductions(ReductionSet* set);
-/// The same in a cancelled region, where tasks of other members may still use the copies: when the region ends.
+/// The same when the region ends, with the recipe and `left_group`: in a cancelled one, where tasks of other members
+/// may still use the copies; or where nobody may come to do it, since members leave by cancellation points.
 void free_reductions_later(Team& team, ReductionSet* set);
+/// Somebody has come, and does it.
+void take_reductions_back(Team& team, ReductionSet* set);
+/// The region has ended.
 void free_left_reductions(Team& team);
 
 /// From now on the tasks of the group find the set. It must last as long as they do.

@@ -15,6 +15,7 @@
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/kmpc.h"
 #include "faces/openmp/ompt/sync.h"
+#include "faces/openmp/settings.h"
 #include "faces/openmp/task_reduction.h"
 #include "faces/openmp/team.h"
 #include "faces/openmp/workshare.h"
@@ -79,6 +80,7 @@ struct Recipe {
   Recipe* of_first = nullptr;  // of the member whose set has the parts; itself where it is alone
   ReductionSet* set = nullptr;
   std::atomic<unsigned> users{1};  // of the parts; counted in the first one's
+  bool listed = false;             // freed with the region unless it is before (free_reductions_later)
   Item* items() { return reinterpret_cast<Item*>(this + 1); }
 };
 
@@ -142,17 +144,20 @@ void add_up(Recipe& recipe) {
     }
 }
 
-void free_recipe(Recipe& recipe) {
+void free_recipe(Team& team, Recipe& recipe) {
+  if (recipe.listed) take_reductions_back(team, recipe.set);
   free_reductions(recipe.set);
   std::free(&recipe);
 }
 
-void end_recipe(Recipe& recipe) {
+// The taskgroup has ended.
+void end_recipe(Team& team, Recipe& recipe) {
+  recipe.set->left_group = nullptr;
   Recipe& first = *recipe.of_first;
   const bool is_last = first.users.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (is_last) add_up(recipe);
-  if (&recipe != &first) free_recipe(recipe);
-  if (is_last) free_recipe(first);
+  if (&recipe != &first) free_recipe(team, recipe);
+  if (is_last) free_recipe(team, first);
 }
 
 // The end of the current task's innermost taskgroup, and of its reductions.
@@ -164,7 +169,7 @@ void end_group_with_reductions(Member& member) {
   end_taskgroup(member);
   while (set != around && set != nullptr) {
     ReductionSet* next = set->outer;
-    if (set->recipe != nullptr) end_recipe(*static_cast<Recipe*>(const_cast<void*>(set->recipe)));
+    if (set->recipe != nullptr) end_recipe(*member.team, *static_cast<Recipe*>(const_cast<void*>(set->recipe)));
     set = next;
   }
 }
@@ -178,6 +183,13 @@ void* begin_reductions(std::int32_t count, const From* inputs) {
   return group;
 }
 
+// Bug: who leaves by a cancellation point does not come to the end, for which the first one's parts waited.
+void list_for_those_who_leave(Team& team, Taskgroup& group, Recipe& recipe) {
+  recipe.listed = true;
+  recipe.set->left_group = &group;
+  free_reductions_later(team, recipe.set);
+}
+
 void enter_with_recipe(Member& member, void* data, const void* of_first) {
   auto recipe = static_cast<Recipe*>(data);
   auto first = static_cast<Recipe*>(const_cast<void*>(of_first));
@@ -185,6 +197,7 @@ void enter_with_recipe(Member& member, void* data, const void* of_first) {
   Taskgroup& group = begin_taskgroup(member);
   group.of_worksharing = true;
   add_set(member, group, *recipe, first);
+  if (settings.cancellation) list_for_those_who_leave(*member.team, group, *recipe);
 }
 
 template <class From>
