@@ -50,6 +50,30 @@ TEST_F(ManyTest, AHundredThousandAreSuspended) {
   EXPECT_EQ(weft_unit_free_many(count, units.data()), WEFT_OK);
 }
 
+// Bug: where units are preemptive by default, descriptors stayed for ever where their units had ended.
+TEST_F(ManyTest, DescriptorsComeBackFromOtherWorkers) {
+  weft_pool* pool = make_pool();
+  OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+  const weft_unit_attr attr = with(WEFT_ROC_L, pool);
+  const unsigned count = scaled(3000);
+  static std::atomic<unsigned> ended;
+  const auto some_rounds = [&] {
+    for (int round = 0; round < 100; ++round) {
+      ended = 0;
+      for (unsigned number = 0; number < count; ++number) {
+        ASSERT_EQ(weft_unit_create([](void*) { ++ended; }, nullptr, &attr, nullptr), WEFT_OK);
+      }
+      ASSERT_TRUE(eventually([&] { return ended == count; }));
+    }
+  };
+  some_rounds();
+  const long before = status_value("VmRSS");
+  some_rounds();
+  constexpr long descriptor_bytes = 96;
+  const long kept_back_kib = 100L * count * descriptor_bytes / 1024;
+  EXPECT_LT(status_value("VmRSS") - before, kept_back_kib / 4 + 1024);
+}
+
 // Half of them move: suspended on one worker, resumed by another, and ended there.
 TEST_P(WaitingTest, DeviatingUnitsEndElsewhere) {
   weft_pool* first = make_pool();

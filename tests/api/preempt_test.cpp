@@ -32,6 +32,16 @@ std::uint64_t read_clock(clockid_t clock) {
 std::uint64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
 std::uint64_t cpu_time_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
+struct Pipe {
+  Pipe() { EXPECT_EQ(pipe(ends), 0); }
+  ~Pipe() {
+    close(ends[0]);
+    close(ends[1]);
+  }
+  int ends[2];
+  std::atomic<unsigned> bytes{0};
+};
+
 class Preempt : public ApiTest, public ::testing::WithParamInterface<weft_preemption> {
  protected:
   static constexpr std::uint64_t slice_ns = 200 * 1000;
@@ -811,16 +821,6 @@ TEST_P(Preempt, ForkedChildrenPreemptAnew) {
     EXPECT_EQ(status, 0);
   }
 }
-
-struct Pipe {
-  Pipe() { EXPECT_EQ(pipe(ends), 0); }
-  ~Pipe() {
-    close(ends[0]);
-    close(ends[1]);
-  }
-  int ends[2];
-  std::atomic<unsigned> bytes{0};
-};
 
 // All workers would sleep in the kernel, and the unit that they wait for would never run.
 TEST_P(Preempt, BlockingCallsLeaveTheWorkerToOthers) {

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <deque>
+#include <chrono>
 #include <thread>
 #include <tuple>
 
@@ -643,6 +644,39 @@ struct AsksAround {
     asked = true;
   }
 };
+
+// Each waits in the kernel for all others, and takes its worker with it. Bug: who brought many units woke one worker.
+TEST_F(SchedulerTest, ManyUnitsAtOnceWakeManyWorkers) {
+  static constexpr unsigned count = 3;
+  weft_pool* pool = make_pool();
+  weft_scheduler* schedulers[count];
+  weft_worker* workers[count];
+  for (unsigned index = 0; index < count; ++index) {
+    ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &pool, &schedulers[index]), WEFT_OK);
+    ASSERT_EQ(weft_worker_create(schedulers[index], &workers[index]), WEFT_OK);
+  }
+  for (int round = 0; round < 3; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // they sleep by now, or it shows nothing
+    static std::atomic<unsigned> begun;
+    begun = 0;
+    const weft_unit_attr attr = never_preempted(with(WEFT_FULL, pool));
+    weft_unit* units[count];
+    const auto meet = [](void*) {
+      ++begun;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      while (begun < count && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_EQ(begun, count);
+    };
+    ASSERT_EQ(weft_unit_create_many(count, meet, nullptr, &attr, units), WEFT_OK);
+    EXPECT_EQ(weft_unit_free_many(count, units), WEFT_OK);
+  }
+  for (unsigned index = 0; index < count; ++index) {
+    EXPECT_EQ(weft_worker_join(workers[index]), WEFT_OK);
+    EXPECT_EQ(weft_scheduler_free(schedulers[index]), WEFT_OK);
+  }
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
 
 TEST_F(SchedulerTest, ItsOwnCodeCannotWait) {
   AsksAround around;
