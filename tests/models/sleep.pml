@@ -253,10 +253,10 @@ proctype Worker(byte self)
 	      taken++;
 	      taken == UNITS                              /* busy: the unit waits for all others */
 	   :: else ->                                     /* sleep() */
-	      parked[self] = true;
 #ifndef COUNTED_LATE
 	      sleepers++;
 #endif
+	      parked[self] = true;
 	      atomic { searchers--; empty_buffer(self) }
 	      heavy_fence();
 	      look(self);
