@@ -52,6 +52,7 @@ TEST_F(ManyTest, AHundredThousandAreSuspended) {
 
 // Bug: where units are preemptive by default, descriptors stayed for ever where their units had ended.
 TEST_F(ManyTest, DescriptorsComeBackFromOtherWorkers) {
+  if (thread_sanitizer || address_sanitizer) GTEST_SKIP() << "the memory of the sanitizer counts, too";
   weft_pool* pool = make_pool();
   OwnWorker worker(WEFT_BASIC_WAIT, {pool});
   const weft_unit_attr attr = with(WEFT_ROC_L, pool);
