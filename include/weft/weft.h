@@ -169,8 +169,8 @@ WEFT_API int weft_unit_join(weft_unit* unit);
 WEFT_API int weft_unit_join_many(size_t count, weft_unit* const* units);
 /* TIMEOUT: it is not done in time, and can be joined, freed or detached as before. Limits of time as in weft/sync.h: 0
  * never waits, WEFT_FOREVER is no limit. A root that runs a unit meanwhile comes back when that waits, yields or
- * ends. Whoever frees the unit must know, as with weft_unit_join(), that no other is about to join it; a unit that waits
- * already does no harm, but a root is about to join it until it comes back. */
+ * ends. Whoever frees the unit must know, as with weft_unit_join(), that no other is about to join it; a unit that
+ * waits already does no harm, but a root is about to join it until it comes back. */
 WEFT_API int weft_unit_timed_join(weft_unit* unit, uint64_t nanoseconds);
 
 /* Waits until the unit is done, and frees it. Errors: of weft_unit_join(), without which nobody frees it. */
