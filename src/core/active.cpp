@@ -86,18 +86,6 @@ void mark(Worker& worker, unsigned active) {
   }
 }
 
-// Until the number that it was marked by is the one that holds: somebody may have changed that meanwhile, and marked
-// all others before.
-void mark_as_it_is_now(Worker& worker) {
-  for (unsigned marked = most_workers + 1;;) {
-    const unsigned active = runtime.active.load(std::memory_order_seq_cst);
-    if (active == marked) return;
-    mark(worker, active);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    marked = active;
-  }
-}
-
 void let_stop(Worker& worker) {
   if (wake(worker) || !preemption_works()) return;
   const int klt = worker.klt.load(std::memory_order_relaxed);
@@ -163,7 +151,17 @@ void become_more(unsigned workers) {
 
 }  // namespace
 
-void mark_again(Worker& worker) { mark_as_it_is_now(worker); }
+// Until the number that it was marked by is the one that holds: somebody may have changed that meanwhile, and marked
+// all others before.
+void mark_again(Worker& worker) {
+  for (unsigned marked = most_workers + 1;;) {
+    const unsigned active = runtime.active.load(std::memory_order_seq_cst);
+    if (active == marked) return;
+    mark(worker, active);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    marked = active;
+  }
+}
 
 bool is_switched_off(const Worker& worker) { return worker.until_ready == &always_ready; }
 
@@ -205,7 +203,7 @@ ActiveWorkers count_active_workers() {
 void set_rank(Worker& worker, unsigned rank) {
   worker.until_ready = nullptr;
   worker.rank.store(static_cast<std::uint16_t>(rank), std::memory_order_seq_cst);
-  mark_as_it_is_now(worker);
+  mark_again(worker);
 }
 
 void rest_while_off(Worker& worker) {

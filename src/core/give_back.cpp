@@ -4,8 +4,8 @@
 // suspended; who makes one ready starts a KLT for it.
 #include "core/give_back.h"
 
-#include "core/identities.h"
 #include "core/find.h"
+#include "core/identities.h"
 #include "core/idle.h"
 #include "core/place_pools.h"
 #include "core/runtime.h"

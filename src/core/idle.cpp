@@ -137,10 +137,20 @@ bool spinning_pays(const Worker& worker, std::uint64_t now) {
 
 // ---------------------------------------------------------------- searching and sleeping
 
+namespace {
+
+// After a search that did not end in sleep: something published meanwhile may have relied on it.
 void wake_for_what_came_meanwhile() {
   if (runtime.sleepers.load(std::memory_order_relaxed) <= 0) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: notify_slow()
   if (any_work() || any_placed_for_all()) notify_slow(nullptr);
+}
+
+}  // namespace
+
+void end_counted_search() {
+  runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
+  wake_for_what_came_meanwhile();
 }
 
 void Searching::adopt() {
@@ -170,9 +180,7 @@ void Searching::end() {
   if (!on_) return;
   on_ = false;
   worker_.searches.store(false, std::memory_order_relaxed);
-  if (!counted_) return;
-  runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
-  wake_for_what_came_meanwhile();
+  if (counted_) end_counted_search();
 }
 
 bool Searching::exhausted() {

@@ -53,9 +53,9 @@ inline bool root_is_ready(const Unit* root) {
 /// Wakes the worker if it sleeps for want of work.
 bool wake(Worker& worker);
 
-/// Somebody has been counted as a searcher, is none any more and has not looked a last time, as whoever goes to sleep
-/// does: what was published meanwhile may have relied on it.
-void wake_for_what_came_meanwhile();
+/// Of one that was counted among Runtime::searchers, and has not looked a last time, as whoever goes to sleep does: it
+/// is none any more, and what was published meanwhile may have relied on it.
+void end_counted_search();
 
 /// A spare worker has nothing to do: sleeps until it is needed.
 void rest(Worker& worker);

@@ -260,18 +260,26 @@ bool hold_off() {
   return true;
 }
 
-bool let_go() {
+namespace {
+
+bool is_held_off(std::uint8_t held_off) { return (held_off & ~missed) != 0; }
+
+// Of one that is held off: one less deep. Whether it is no more, and a tick has been missed.
+bool lower(base::Relaxed<std::uint8_t>& held_off) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  const std::uint8_t now = held_off;
+  const bool was_last = (now & ~missed) == 1;
+  held_off = was_last ? std::uint8_t{0} : static_cast<std::uint8_t>(now - 1);
+  return was_last && (now & missed) != 0;
+}
+
+}  // namespace
+
+bool let_go() {
   Unit& unit = this_unit();
   UnitDetails& of_unit = details(unit);
-  const std::uint8_t now = of_unit.held_off;
-  if ((now & ~missed) == 0) return false;
-  if ((now & ~missed) != 1) {
-    of_unit.held_off = static_cast<std::uint8_t>(now - 1);
-    return true;
-  }
-  of_unit.held_off = 0;
-  if ((now & missed) == 0 || !may_wait(unit) || is_root(unit)) return true;
+  if (!is_held_off(of_unit.held_off)) return false;
+  if (!lower(of_unit.held_off) || !may_wait(unit) || is_root(unit)) return true;
   ++this_worker()->counters.preempted;
   yield();
   return true;
@@ -293,11 +301,8 @@ void hold_off_fork() {
 }
 
 void let_go_after_fork() {
-  std::atomic_signal_fence(std::memory_order_seq_cst);
   auto* held_off = held_off_of_caller();
-  if (held_off == nullptr || (*held_off & ~missed) == 0) return;  // it has entered weft meanwhile
-  const auto left = static_cast<std::uint8_t>(*held_off - 1);
-  *held_off = left == missed ? std::uint8_t{0} : left;
+  if (held_off != nullptr && is_held_off(*held_off)) lower(*held_off);  // else it has entered weft meanwhile
 }
 
 void read_preemption_environment() {

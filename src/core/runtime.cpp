@@ -23,6 +23,7 @@
 #include "core/pool/pool.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
+#include "core/refusal.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/signal_masks.h"
@@ -49,7 +50,7 @@ pthread_key_t root_key;
 pthread_once_t started_once = PTHREAD_ONCE_INIT;
 std::atomic<bool> klt_refused{false};
 std::atomic<unsigned> spares_made{0};
-std::atomic<std::uint64_t> spare_refused_at{0};  // when no thread could be had for one; 0: never
+Refusal refusal_of_spares;
 
 bool report_overflow(void* address) {
   const Stack* stack = stack_in_use();
@@ -80,6 +81,7 @@ Worker* register_worker() {
     unused = worker->next_unused;
     worker->cpu.store(-1, std::memory_order_relaxed);
     worker->until_ready = nullptr;
+    worker->held_off = 0;
     return worker;
   }
   const unsigned index = runtime.slots.load(std::memory_order_relaxed);
@@ -187,7 +189,6 @@ bool become_root(Worker& worker) {
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
   worker.slice.ticker.belong_to(os::this_klt());
-  worker.held_off = 0;
   worker.interrupts.sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
   if (os::interrupt_signal() != 0) os::block_interrupt(false);  // the program may have blocked all there are
@@ -269,7 +270,6 @@ void* carry_worker(void* argument) {
   worker->mask.changed = false;
   worker->klt.store(os::this_klt(), std::memory_order_relaxed);
   worker->slice.ticker.belong_to(os::this_klt());
-  worker->held_off = 0;
   become_active(*worker);
   arch::set_thread_word(worker);
   worker->signal_stack = os::provide_signal_stack();
@@ -337,7 +337,7 @@ void after_fork_in_child() {
   if (self != nullptr) self->hands.visited.store(false, std::memory_order_relaxed);  // the visitor is not here
   if (self != nullptr) self->hands.lock.unlock();
   spares_made = 0;
-  spare_refused_at.store(0, std::memory_order_relaxed);
+  refusal_of_spares.forget();
   klt_refused.store(false, std::memory_order_relaxed);
   registry_lock.unlock();
   runtime.entrance.unlock();
@@ -445,16 +445,6 @@ Worker& enter() {
   return *worker;
 }
 
-namespace {
-
-// One that was counted for a KLT which could not be had: something published meanwhile may have relied on it.
-void stop_relying_on_searcher() {
-  runtime.searchers.fetch_sub(1, std::memory_order_seq_cst);
-  wake_for_what_came_meanwhile();
-}
-
-}  // namespace
-
 bool start_another_klt() {
   unsigned started = runtime.started.load(std::memory_order_relaxed);
   do {
@@ -473,7 +463,7 @@ bool start_another_klt() {
   if (worker != nullptr) leave_slot(*worker);
   if (!klt_refused.exchange(true, std::memory_order_relaxed))
     base::warn("only %u of %u workers could be started: %s", started + 1, runtime.workers.get(), strerror(error));
-  stop_relying_on_searcher();
+  end_counted_search();
   return false;
 }
 
@@ -541,9 +531,7 @@ namespace {
 // Counts one that is about to be made. False: there are enough, or no thread could be had a moment ago.
 bool count_spare() {
   constexpr unsigned most_spares = 512;
-  constexpr std::uint64_t between_tries_ns = 10ULL * 1000 * 1000;
-  const std::uint64_t refused_at = spare_refused_at.load(std::memory_order_relaxed);
-  if (refused_at != 0 && os::now_ns() - refused_at < between_tries_ns) return false;
+  if (refusal_of_spares.is_recent()) return false;
   unsigned made = spares_made.load(std::memory_order_relaxed);
   do {
     if (made >= most_spares) return false;
@@ -569,12 +557,12 @@ Worker* wake_spare() {
   worker->active.store(true, std::memory_order_relaxed);
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   if (start_carrying(*worker, WorkerUse::of_weft) == 0) return worker;
-  spare_refused_at.store(os::now_ns(), std::memory_order_relaxed);
+  refusal_of_spares.note();
   worker->active.store(false, std::memory_order_relaxed);
   worker->claims.spare = false;
   leave_slot(*worker);
   spares_made.fetch_sub(1, std::memory_order_relaxed);
-  stop_relying_on_searcher();
+  end_counted_search();
   return nullptr;
 }
 

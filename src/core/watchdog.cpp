@@ -18,6 +18,7 @@
 #include "core/place_pools.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
+#include "core/refusal.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/slices.h"
@@ -86,6 +87,7 @@ Seen seen[most_watched];
 
 std::atomic<bool> enabled = false;
 std::atomic<bool> forbidden = false;
+Refusal refusal_of_klt;  // of the watchdog's own
 std::atomic<unsigned> blocked_seen{0};
 
 // What does not go as it should, each once.
@@ -582,10 +584,7 @@ void watch_again() {
 }
 
 void wake_watchdog() {
-  static std::atomic<std::uint64_t> refused_at{0};  // when no thread could be had; 0: never
-  constexpr std::uint64_t between_starts_ns = 10ULL * 1000 * 1000;
-  const std::uint64_t refused = refused_at.load(std::memory_order_relaxed);
-  if (refused != 0 && os::now_ns() - refused < between_starts_ns) return;
+  if (refusal_of_klt.is_recent()) return;
   watchdog_rests.store(false, std::memory_order_relaxed);
   std::uint32_t before = state.load(std::memory_order_relaxed);
   if (before == watching || !state.compare_exchange_strong(before, watching, std::memory_order_acq_rel)) return;
@@ -599,9 +598,9 @@ void wake_watchdog() {
   if (with_room(start) == 0) return;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere. Whoever asks for it later
   // tries again.
-  refused_at.store(os::now_ns(), std::memory_order_relaxed);
+  refusal_of_klt.note();
   state.store(not_started, std::memory_order_relaxed);
-  watchdog_rests.store(true, std::memory_order_relaxed);
+  watchdog_rests.store(enabled, std::memory_order_relaxed);
 }
 
 void enable_watchdog(bool possible) {
@@ -618,6 +617,7 @@ void disable_watchdog() {
 void reset_watchdog() {
   for (Seen& each : seen) each.blocked = false;
   blocked_seen.store(0, std::memory_order_relaxed);
+  refusal_of_klt.forget();
   state.store(not_started, std::memory_order_relaxed);
   watchdog_rests.store(enabled, std::memory_order_relaxed);
 }

@@ -414,9 +414,7 @@ bool keep_interrupt() {
   return false;
 }
 
-bool interrupts_were_lost() {
-  return installed_again.load(std::memory_order_relaxed) && installed_again.exchange(false, std::memory_order_acquire);
-}
+bool interrupts_were_lost() { return installed_again.exchange(false, std::memory_order_acquire); }
 
 void spare_small_stacks(bool (*has_room)(std::uintptr_t stack)) {
   static std::atomic<bool> installed{false};
