@@ -119,7 +119,7 @@ enum weft_unit_flags {
 };
 
 /* How a unit is made to give way that does not by itself: S. Shiina et al., "Lightweight Preemptive User-Level Threads"
- * (PPoPP 2021), section 3. All kinds may be mixed. See "Preemption" below, and docs/library.md on which to choose. */
+ * (PPoPP 2021), section 3. All kinds may be mixed. See "Preemption" below; docs/preemption.md says which to choose. */
 typedef enum weft_preemption {
   WEFT_PREEMPT_DEFAULT = 0,  /* what its pool says (weft_pool_set_preemption), or else WEFT_PREEMPT, or else NONE */
   WEFT_PREEMPT_SIGNAL_YIELD, /* 3.1.1: a signal handler yields in its name, where the code can be left so */
@@ -435,9 +435,10 @@ WEFT_API int weft_packing_free(weft_packing* packing);
  * calls go on by themselves; those that sleep for a given time return EINTR, as for any signal. What may not be
  * interrupted goes between weft_preempt_disable() and weft_preempt_enable().
  *
- * Variables of the environment, read by weft_init(): WEFT_PREEMPT=none|signal-yield|klt-switch, the kind of units that
- * do not say; WEFT_PREEMPT_TIMER=creation|aligned|one-to-all|chain; WEFT_PREEMPT_INTERVAL, in microseconds;
- * WEFT_PREEMPT_SIGNAL, a signal's number. Sanitizer builds of weft preempt nothing: their runtimes put signals off. */
+ * Variables of the environment, read by the call that starts weft: WEFT_PREEMPT=none|signal-yield|klt-switch, the kind
+ * of units that do not say; WEFT_PREEMPT_TIMER=creation|aligned|one-to-all|chain; WEFT_PREEMPT_INTERVAL, in
+ * microseconds; WEFT_PREEMPT_SIGNAL, a signal's number. Sanitizer builds of weft preempt nothing: their runtimes put
+ * signals off. */
 
 /* Which timers there are: section 3.2. */
 typedef enum weft_timer {
