@@ -16,6 +16,9 @@ struct CpuSet {
     for (int word = 0; word < most / bits; ++word) words[word] |= other.words[word];
   }
   void remove(int cpu) { words[cpu / bits] &= ~(std::uint64_t{1} << (cpu % bits)); }
+  void remove(const CpuSet& other) {
+    for (int word = 0; word < most / bits; ++word) words[word] &= ~other.words[word];
+  }
   bool has(int cpu) const { return (words[cpu / bits] >> (cpu % bits) & 1) != 0; }
   bool operator==(const CpuSet&) const = default;
 

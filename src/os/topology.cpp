@@ -56,8 +56,14 @@ bool for_each_group(const char* library, Sharing sharing, void (*visit)(void*, c
   const bool known = loaded && depth != HWLOC_TYPE_DEPTH_UNKNOWN && depth != HWLOC_TYPE_DEPTH_MULTIPLE;
   const unsigned count = known ? hwloc.count_by_depth(topology, depth) : 0;
   if (loaded) *foreign = hwloc.topology_is_thissystem(topology) == 0;
-  for (unsigned index = 0; index < count; ++index)
-    visit(context, cpus_of(hwloc, hwloc.object_by_depth(topology, depth, index)));
+  CpuSet listed;
+  for (unsigned index = 0; index < count; ++index) {
+    CpuSet cpus = cpus_of(hwloc, hwloc.object_by_depth(topology, depth, index));
+    cpus.remove(listed);
+    if (cpus.count() == 0) continue;
+    visit(context, cpus);
+    listed.add(cpus);
+  }
   hwloc.topology_destroy(topology);
   return count > 0;
 }

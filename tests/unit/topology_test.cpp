@@ -22,12 +22,13 @@ CpuSet range(int first, int count) {
   return set;
 }
 
-std::vector<CpuSet> groups(Sharing sharing, bool& foreign) {
+std::vector<CpuSet> groups(Sharing sharing, bool& foreign,
+                           const char* machine = "pack:2 [numa] l3:2 l2:2 core:1 pu:2") {
   std::vector<CpuSet> found;
   const auto visit = [](void* context, const CpuSet& cpus) {
     static_cast<std::vector<CpuSet>*>(context)->push_back(cpus);
   };
-  setenv("HWLOC_SYNTHETIC", "pack:2 [numa] l3:2 l2:2 core:1 pu:2", 1);
+  setenv("HWLOC_SYNTHETIC", machine, 1);
   const bool known = os::for_each_group(os::hwloc_library, sharing, visit, &found, &foreign);
   unsetenv("HWLOC_SYNTHETIC");
   EXPECT_EQ(known, !found.empty());
@@ -49,6 +50,15 @@ TEST(TopologyTest, GroupsCpusByWhatTheyShare) {
     for (std::size_t index = 0; index < found.size(); ++index)
       EXPECT_TRUE(found[index] == range(static_cast<int>(index) * size, size)) << size << ' ' << index;
   }
+}
+
+TEST(TopologyTest, LeavesOutMemoryWithoutCpusOfItsOwn) {
+  bool foreign = false;
+  const std::vector<CpuSet> found = groups(Sharing::node, foreign, "[numa] pack:2 [numa] [numa] core:2 pu:2");
+  if (found.empty()) GTEST_SKIP() << "hwloc is not installed";
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_TRUE(found[0] == range(0, 4));
+  EXPECT_TRUE(found[1] == range(4, 4));
 }
 
 TEST(TopologyTest, KnowsNothingWithoutHwloc) {
