@@ -62,6 +62,19 @@ MADE_UP = {
     "made-up-ll-caches": ("ll_caches", groups(4, 4)),
     "made-up-sockets": ("sockets", groups(8, 2)),
     "made-up-numa-domains": ("numa_domains", groups(8, 2)),
+    "made-up-second-socket": ("cores(2)", [[8, 9], [10, 11]], {"KMP_HW_SUBSET": "1s@1"}),
+    "made-up-memory-alone": (
+        "numa_domains",
+        groups(4, 2),
+        {"HWLOC_SYNTHETIC": "pack:2 [numa] [numa] core:2 pu:2"},
+    ),
+}
+
+# The process may use CPU 1 alone.
+MASKED = {
+    "masked-threads-1": {"OMP_PLACES": "threads(1)"},
+    "masked-cores": {"OMP_PLACES": "cores"},
+    "masked-bind-true": {"OMP_PROC_BIND": "true"},
 }
 
 # Who displays where it is, and how often.
@@ -83,23 +96,31 @@ def fail(text):
     sys.exit(f"{sys.argv[-1]}: {text}")
 
 
-def run(probe, settings, threads, stock=False):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "WEFT_", "HWLOC_"))}
+def run(probe, settings, threads, stock=False, mask=None):
+    ours = ("OMP_", "GOMP_", "KMP_", "WEFT_", "HWLOC_")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     environment |= settings
     if stock:
         for name in ("LD_LIBRARY_PATH", "CHECK_RUNTIME"):
             environment.pop(name, None)
-    result = subprocess.run([probe, str(threads)], env=environment, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        [probe, str(threads)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=(lambda: os.sched_setaffinity(0, mask)) if mask else None,
+    )
     if result.returncode != 0:
         fail(f"exit status {result.returncode}: {result.stderr!r}")
     return result.stdout.splitlines(), result.stderr
 
 
-def compare_with_stock(probe, settings):
+def compare_with_stock(probe, settings, mask=None):
     for threads in (1, 2, 3, 5, 8, 17):
-        expected, _ = run(probe, settings, threads, stock=True)
+        expected, _ = run(probe, settings, threads, stock=True, mask=mask)
         for workers in ("2", "8"):
-            found, errors = run(probe, settings | {"WEFT_NUM_WORKERS": workers}, threads)
+            found, errors = run(probe, settings | {"WEFT_NUM_WORKERS": workers}, threads, mask=mask)
             if errors:
                 fail(f"stderr: {errors!r}")
             for number, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
@@ -117,8 +138,8 @@ def compare_display(probe, settings):
                 fail(f"{threads} threads, {workers} workers: {own!r}, stock {stock!r}")
 
 
-def check_made_up(probe, name, expected):
-    settings = {"OMP_PLACES": name, "HWLOC_SYNTHETIC": SYNTHETIC}
+def check_made_up(probe, name, expected, others=None):
+    settings = {"OMP_PLACES": name, "HWLOC_SYNTHETIC": SYNTHETIC} | (others or {})
     lines, errors = run(probe, settings, 5)
     if errors:
         fail(f"stderr: {errors!r}")
@@ -164,11 +185,13 @@ def main():
     arguments = parser.parse_args()
     case = arguments.case
     if arguments.list:
-        print("\n".join([*SAME_AS_STOCK, *DISPLAYED, *MADE_UP, *UNUSABLE]))
-    elif case in (SAME_AS_STOCK | DISPLAYED) and not {0, 1} <= os.sched_getaffinity(0):
+        print("\n".join([*SAME_AS_STOCK, *MASKED, *DISPLAYED, *MADE_UP, *UNUSABLE]))
+    elif case in (SAME_AS_STOCK | MASKED | DISPLAYED) and not {0, 1} <= os.sched_getaffinity(0):
         print("not run: CPUs 0 and 1 are not both usable")
     elif case in SAME_AS_STOCK:
         compare_with_stock(arguments.probe, SAME_AS_STOCK[case])
+    elif case in MASKED:
+        compare_with_stock(arguments.probe, MASKED[case], mask={1})
     elif case in DISPLAYED:
         compare_display(arguments.probe, DISPLAYED[case])
     elif case in MADE_UP:

@@ -19,7 +19,13 @@ constinit Places places;
 
 namespace {
 
-void visit_group(void* context, const CpuSet& cpus) { static_cast<PlaceList*>(context)->add(cpus); }
+/// Adds what the process may use of a group; of a machine that is only made up, what KMP_HW_SUBSET says, or all.
+void visit_group(void* context, const CpuSet& group) {
+  PlaceList& list = *static_cast<PlaceList*>(context);
+  CpuSet cpus = group;
+  if (!list.foreign || hardware_subset.given) cpus.keep_only(list.foreign ? hardware_subset.cpus : os::own_cpus());
+  if (cpus.count() != 0) list.add(cpus);
+}
 
 /// Where hwloc is missing, CPUs are all that is known.
 void list_groups(PlaceList& list, Sharing sharing, const char* name) {
@@ -43,7 +49,7 @@ constexpr Name names[] = {
     {"numa_domains", Sharing::node}, {"sockets", Sharing::package},
 };
 
-/// NAME or NAME(count).
+/// NAME or NAME(count): so many of those that the process may use.
 bool read_named(ValueReader& value, const Name& name, PlaceList& list) {
   long most = most_places;
   if (value.take('(') && !(value.take_number(most, 1, most_places) && value.take(')'))) return false;
