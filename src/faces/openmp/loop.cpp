@@ -188,7 +188,8 @@ void leave_loop(Member& member) {
 Loop with_runtime_schedule(Member& member, Loop loop, Dialect dialect) {
   const RunSchedule schedule = run_schedule(icv_of(member), dialect);
   loop.schedule = schedule.kind;
-  loop.chunk = static_cast<std::uint64_t>(schedule.chunk);
+  // auto: one block each. The chunk is that of the schedule before it.
+  loop.chunk = schedule.kind == Schedule::auto_ ? 0 : static_cast<std::uint64_t>(schedule.chunk);
   loop.nonmonotonic = false;
   return loop;
 }

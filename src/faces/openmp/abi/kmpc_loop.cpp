@@ -175,7 +175,6 @@ Loop loop_over(const LoopRange<T>& range) {
 Loop with_runtime_schedule_of_simd(Member& member, Loop loop) {
   const std::uint64_t width = loop.chunk != 0 ? loop.chunk : 1;
   loop = with_runtime_schedule(member, loop, Dialect::llvm);
-  if (loop.schedule == Schedule::auto_) loop.chunk = 0;
   if (__builtin_mul_overflow(loop.chunk, width, &loop.chunk)) loop.chunk = UINT64_MAX;
   loop.width = loop.chunk != 0 ? loop.chunk : width;
   return loop;
