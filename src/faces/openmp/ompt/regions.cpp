@@ -8,6 +8,7 @@
 
 #include "base/panic.h"
 #include "core/scheduler.h"
+#include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/ompt/events.h"
 #include "faces/openmp/ompt/sync.h"
 #include "faces/openmp/ompt/threads.h"
@@ -27,6 +28,9 @@ ImplicitRecord* make_tasks(unsigned count) {
   for (unsigned index = 0; index < count; ++index) new (tasks + index) ImplicitRecord;
   return tasks;
 }
+
+/// What a region asks for that has no clause.
+unsigned threads_for_next(Member& opener) { return static_cast<unsigned>(first_of_nthreads(icv_of(opener).nthreads)); }
 
 Region* make_region(const NextRegion& stated, unsigned size) {
   void* memory = std::malloc(sizeof(Region));
@@ -122,8 +126,7 @@ void region_opens(Team& team) {
   const NextRegion stated = thread.next_region;
   thread.next_region = {};
   unsigned requested = stated.requested;
-  if (requested == 0)
-    requested = (stated.flags & parallel_league) != 0 ? team.size : static_cast<unsigned>(icv_of(opener).nthreads);
+  if (requested == 0) requested = (stated.flags & parallel_league) != 0 ? team.size : threads_for_next(opener);
   Region& region = *make_region(stated, team.size);
   region.function = team.function;
   region.argument = team.data;
@@ -206,7 +209,7 @@ void call_in_region_of_its_own(void (*function)(void*), void* argument) {
   ImplicitRecord& initial = *record_of(member.implicit)->implicit;
   Region& region = *make_region({league.code}, 1);
   take_threads(region, team, *initial.thread);
-  const auto requested = static_cast<unsigned>(icv_of(member).nthreads);
+  const unsigned requested = threads_for_next(member);
   initial.frame.enter.pointer = __builtin_frame_address(0);
   parallel_begin(&initial.data, &initial.frame, &region.data, requested, region.flags, region.code);
   team.watched = &region;
