@@ -177,6 +177,9 @@ int get_state(std::uint64_t* wait_id) {
   return thread->state.load(std::memory_order_relaxed);
 }
 
+// Sizes and numbers are those of the records: the initial thread of a team at level 0 within another is the member
+// around.
+
 int get_parallel_info(int level, Data** parallel_data, int* team_size) {
   if (level < 0) return 0;
   const Member* member = known_member();
@@ -184,7 +187,7 @@ int get_parallel_info(int level, Data** parallel_data, int* team_size) {
   const ImplicitRecord* task = member != nullptr ? implicit_of(*member) : nullptr;
   if (task == nullptr) return 0;
   if (parallel_data != nullptr) *parallel_data = &task->region->data;
-  if (team_size != nullptr) *team_size = static_cast<int>(member->team->size);
+  if (team_size != nullptr) *team_size = static_cast<int>(task->region->size);
   return 2;
 }
 
@@ -207,7 +210,7 @@ int get_task_info(int level, int* flags, Data** task_data, Frame** frame, Data**
   if (task_data != nullptr) *task_data = &record->data;
   if (frame != nullptr) *frame = &record->frame;
   if (parallel_data != nullptr) *parallel_data = &record->region->data;
-  if (thread_number != nullptr) *thread_number = static_cast<int>(member->number);
+  if (thread_number != nullptr) *thread_number = static_cast<int>(implicit_of(*member)->index);
   return 2;
 }
 
