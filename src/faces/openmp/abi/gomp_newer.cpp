@@ -47,7 +47,7 @@ WEFT_EXPORT void* GOMP_target_map_indirect_ptr(void* pointer) { return pointer; 
 /// The interop construct. Objects that are made, and those that are destroyed, are omp_interop_none afterwards.
 WEFT_EXPORT void GOMP_interop(int, int made, void*** to_make, const void*, const void*, int, void**, int destroyed,
                               void*** to_destroy, unsigned, void** depend) {
-  if (depend != nullptr) wait_for_dependences(this_member(), list_of(depend));
+  if (depend != nullptr) ompt::from_program(WEFT_CALLER, [&] { wait_for_dependences(this_member(), list_of(depend)); });
   for (int index = 0; index < made; ++index) *to_make[index] = nullptr;
   for (int index = 0; index < destroyed; ++index) *to_destroy[index] = nullptr;
 }
@@ -64,8 +64,16 @@ WEFT_EXPORT Pair GOMP_distribute_static_worksharing_start() { return pair_of(lea
 WEFT_EXPORT void GOMP_distribute_static_worksharing_dispatch() {}
 WEFT_EXPORT void GOMP_distribute_static_worksharing_end() {}
 
-WEFT_EXPORT bool GOMP_has_masked_thread_num(int number) { return static_cast<int>(this_member().number) == number; }
-WEFT_EXPORT void GOMP_masked_end() {}
+WEFT_EXPORT bool GOMP_has_masked_thread_num(int number) {
+  const bool executes = static_cast<int>(this_member().number) == number;
+  if (ompt::watched && executes) [[unlikely]]
+    ompt::masked_changes(WEFT_CALLER, ompt::Endpoint::begin);
+  return executes;
+}
+WEFT_EXPORT void GOMP_masked_end() {
+  if (ompt::watched) [[unlikely]]
+    ompt::masked_changes(WEFT_CALLER, ompt::Endpoint::end);
+}
 
 WEFT_EXPORT bool GOMP_single_start_with_end() {
   if (ompt::watched) [[unlikely]]

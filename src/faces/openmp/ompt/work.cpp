@@ -161,7 +161,9 @@ int control_tool(Caller caller, std::uint64_t command, std::uint64_t modifier, v
   if (!tool_is_active()) return no_tool;
   using ControlTool = int (*)(std::uint64_t, std::uint64_t, void*, Code);
   const auto callback = reinterpret_cast<ControlTool>(callbacks[control_tool_number].load(std::memory_order_acquire));
-  return callback != nullptr ? callback(command, modifier, argument, caller.code) : no_callback;
+  if (callback == nullptr) return no_callback;
+  const core::HeldOff held;
+  return callback(command, modifier, argument, caller.code);
 }
 
 void tell_doacross(DependenceKind kind, const std::uint64_t* place, unsigned count) {
