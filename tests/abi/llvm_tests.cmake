@@ -152,8 +152,16 @@ if(abi_has_clang)
     abi_register(abi.ompt.refused.${name} 300 COMMAND abi_${name}_O2 ENV ${environment})
     abi_register(abi.ompt.refused.clang.${name} 300 COMMAND ${abi_clang_folder}/${name}_O2 ENV ${environment})
   endforeach()
-  abi_register(abi.ompt.watched.collapse 300 COMMAND ${abi_clang_folder}/collapse_O2
-    ENV OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+  foreach(name collapse num_threads_list)
+    abi_register(abi.ompt.watched.${name} 300 COMMAND ${abi_clang_folder}/${name}_O2
+      ENV OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+  endforeach()
+  # Events that must have been told by the end.
+  set(environment OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=$<TARGET_FILE:abi_ompt_witness>)
+  abi_register(abi.ompt.wanted.doacross 300 COMMAND abi_doacross_O2 ENV ${environment} WITNESS_WANTS=doacross)
+  abi_register(abi.ompt.wanted.clang.doacross 300 COMMAND ${abi_clang_folder}/doacross_O2
+    ENV ${environment} WITNESS_WANTS=doacross)
+  abi_register(abi.ompt.wanted.masked 300 COMMAND abi_newer_entry_points_O2 ENV ${environment} WITNESS_WANTS=masked)
   # Programs whose first construct finds out that the tool is not there.
   foreach(name ordered task_basic)
     set(no_tool OMP_NUM_THREADS=8 OMP_TOOL_LIBRARIES=/no/such/tool.so)

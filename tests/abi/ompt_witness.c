@@ -2,12 +2,14 @@
  * that all of it fits together. Says so in one line on stderr when it is ended, with what it has counted; on the first
  * thing that does not fit, the process ends with a line that names it.
  *
- * WITNESS_REFUSES: it does not want to be started. */
+ * WITNESS_REFUSES: it does not want to be started.
+ * WITNESS_WANTS: "masked" or "doacross", of which it must have been told by then. */
 #include <omp-tools.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum kind { IMPLICIT = 1, TASK, SYNC, WAIT, WORK, MASKED, REDUCTION };
@@ -20,6 +22,7 @@ struct region {
 
 struct task {
   struct region* region;
+  unsigned index; /* of the thread that executes it, in the region */
   int explicit_, begun, done;
 };
 
@@ -42,6 +45,7 @@ static ompt_get_state_t get_state;
 static ompt_get_unique_id_t get_unique_id;
 static struct {
   unsigned threads, ended_threads, regions, ended_regions, members, created, completed, mutexes, chunks, pairs, cancels;
+  unsigned masked, sources, sinks;
 } count;
 
 static void add(unsigned* counter, unsigned n) { __atomic_fetch_add(counter, n, __ATOMIC_RELAXED); }
@@ -90,13 +94,16 @@ static void pop(struct thread* thread, enum kind kind, int which, void* what, co
 static void check_task(struct thread* thread, ompt_data_t* task_data, const char* event) {
   ompt_data_t* asked = NULL;
   ompt_data_t* parallel = NULL;
-  int number = -1;
+  int number = -1, team = -1;
   if (task_data == NULL || task_data->ptr == NULL) fail("%s: a task without data", event);
   if (task_data->ptr != thread->current) fail("%s in a task that is not the current one", event);
   if (!get_task_info(0, NULL, &asked, NULL, &parallel, &number) || asked != task_data)
     fail("%s: ompt_get_task_info says another task", event);
   if (parallel == NULL || parallel->ptr != thread->current->region) fail("%s: another region", event);
-  if (number < 0) fail("%s: thread number %d", event, number);
+  if (number != (int)thread->current->index)
+    fail("%s: thread number %d, not %u", event, number, thread->current->index);
+  if (!get_parallel_info(0, NULL, &team) || team != (int)thread->current->region->size)
+    fail("%s: a team of %d, not %u", event, team, thread->current->region->size);
 }
 
 static void on_thread_begin(ompt_thread_t type, ompt_data_t* data) {
@@ -122,7 +129,7 @@ static void on_parallel_begin(ompt_data_t* task, const ompt_frame_t* frame, ompt
   struct thread* thread = here("parallel_begin");
   check_task(thread, task, "parallel_begin");
   if (frame->enter_frame.ptr == NULL || code == NULL) fail("parallel_begin from nowhere");
-  if (requested == 0) fail("parallel_begin with 0 threads");
+  if (requested == 0 || requested > INT32_MAX) fail("parallel_begin with %u threads", requested);
   if (parallel->ptr != NULL) fail("a region begins with data");
   struct region* region = fresh(sizeof *region);
   region->is_league = (flags & ompt_parallel_league) != 0;
@@ -150,14 +157,13 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parall
     if (parallel->ptr == NULL) parallel->ptr = fresh(sizeof(struct region)); /* of an initial task */
     own->region = parallel->ptr;
     own->region->size = size;
+    own->index = size == 1 ? 0 : index; /* a program thread's initial task is told of as number 1 */
     __atomic_fetch_add(&own->region->begun, 1, __ATOMIC_RELAXED);
     task->ptr = own;
     push(thread, IMPLICIT, (int)index, thread->current);
     thread->current = own;
     if (!initial) {
-      int team = 0;
       if (index >= size) fail("member %u of %u", index, size);
-      if (!get_parallel_info(0, NULL, &team) || team != (int)size) fail("a team of %d, not %u", team, size);
     }
     if (get_state(NULL) > ompt_state_work_parallel) fail("a member begins in state %d", get_state(NULL));
     check_task(thread, task, "implicit_task");
@@ -220,6 +226,7 @@ static void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt
   if (status == ompt_task_switch || status == ompt_task_yield) {
     if (to->begun || !to->explicit_) fail("a task begins twice");
     to->begun = 1;
+    to->index = from->index;
     push(thread, TASK, 0, from);
   } else {
     pop(thread, TASK, 0, to, "a task");
@@ -234,6 +241,8 @@ static void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int
     if (list[i].dependence_type < ompt_dependence_type_in ||
         list[i].dependence_type > ompt_dependence_type_inout_all_memory)
       fail("dependence type %d", list[i].dependence_type);
+  if (list[0].dependence_type == ompt_dependence_type_source) add(&count.sources, 1);
+  if (list[0].dependence_type == ompt_dependence_type_sink) add(&count.sinks, 1);
 }
 
 static void on_task_dependence(ompt_data_t* source, ompt_data_t* sink) {
@@ -271,13 +280,16 @@ static void on_reduction(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint
 
 static void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
                     uint64_t n, const void* code) {
-  (void)parallel, (void)n, (void)code;
+  (void)parallel, (void)n;
+  if (endpoint == ompt_scope_begin && code == NULL) fail("work %d from nowhere", kind);
   change(WORK, kind, endpoint, task, "work");
 }
 
 static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, const void* code) {
-  (void)parallel, (void)code;
+  (void)parallel;
+  if (code == NULL) fail("masked from nowhere");
   change(MASKED, 0, endpoint, task, "masked");
+  add(&count.masked, 1);
 }
 
 static void on_dispatch(ompt_data_t* parallel, ompt_data_t* task, ompt_dispatch_t kind, ompt_data_t instance) {
@@ -367,6 +379,11 @@ static void finalize(ompt_data_t* tool_data) {
   if (count.regions != count.ended_regions) fail("%u regions, %u ended", count.regions, count.ended_regions);
   if (count.created != count.completed) fail("%u tasks, %u ended", count.created, count.completed);
   if (count.mutexes != 0) fail("%d mutexes held", (int)count.mutexes);
+  const char* wanted = getenv("WITNESS_WANTS");
+  if (wanted == NULL) wanted = "";
+  if (strcmp(wanted, "masked") == 0 && count.masked == 0) fail("nothing was masked");
+  if (strcmp(wanted, "doacross") == 0 && (count.sources == 0 || count.sinks == 0))
+    fail("%u sources and %u sinks", count.sources, count.sinks);
   fprintf(stderr, "witness: threads %u regions %u members %u tasks %u pairs %u cancels %u\n", count.threads,
           count.regions, count.members, count.created, count.pairs, count.cancels);
 }
