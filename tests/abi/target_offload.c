@@ -3,9 +3,58 @@
 
 #include <sys/wait.h>
 
+enum { ROUTINES = 10 };
+
+/* gcc 12's omp.h does not know these. */
+typedef int ask_type(const void*, size_t, int);
+typedef void* map_type(const void*, int);
+typedef void* fill_type(void*, int, size_t, int);
+
+/* A routine that has something to do with the memory of a device. */
+static void call_routine(int which, int device) {
+  char here[8] = "", there[8] = "";
+  const size_t one[1] = {1}, none[1] = {0}, eight[1] = {8};
+  const int host = omp_get_initial_device();
+  switch (which) {
+    case 0:
+      omp_target_free(NULL, device);
+      break;
+    case 1:
+      omp_target_is_present(here, device);
+      break;
+    case 2:
+      ((ask_type*)dlsym(RTLD_DEFAULT, "omp_target_is_accessible"))(here, 1, device);
+      break;
+    case 3:
+      ((map_type*)dlsym(RTLD_DEFAULT, "omp_get_mapped_ptr"))(here, device);
+      break;
+    case 4:
+      omp_target_associate_ptr(here, there, 8, 0, device);
+      break;
+    case 5:
+      omp_target_disassociate_ptr(here, device);
+      break;
+    case 6:
+      omp_target_memcpy(here, there, 8, 0, 0, device, host);
+      break;
+    case 7:
+      omp_target_memcpy_rect(here, there, 1, 1, one, none, none, eight, eight, host, device);
+      break;
+    case 8:
+      omp_target_free(omp_target_alloc(8, device), device);
+      break;
+    default:
+      ((fill_type*)dlsym(RTLD_DEFAULT, "omp_target_memset"))(here, 0, 8, device);
+      break;
+  }
+}
+
 static int run_construct(const char* what) {
   int ran = 0;
-  if (strcmp(what, "plain") == 0) {
+  if (strncmp(what, "routine", 7) == 0) {
+    call_routine(what[7] - '0', atoi(what + 9));
+    ran = 1;
+  } else if (strcmp(what, "plain") == 0) {
 #pragma omp target map(tofrom : ran)
     ran = 1;
   } else if (strcmp(what, "data") == 0) {
@@ -66,6 +115,16 @@ int main(int argc, char** argv) {
     wrong += expect(argv[0], mandatory, "data", 1);
     wrong += expect(argv[0], "OMP_TARGET_OFFLOAD=mandatory OMP_DEFAULT_DEVICE=0", "plain", 0);
     wrong += expect(argv[0], "", "-4", 1);
+    for (int which = 0; which < ROUTINES; ++which) { /* nor do its routines heed it */
+      char what[32];
+      snprintf(what, sizeof what, "routine%d:7", which);
+      wrong += expect(argv[0], mandatory, what, 1);
+      if (which != ROUTINES - 1) wrong += expect(argv[0], "", what, 0); /* omp_target_memset says that there is none */
+      snprintf(what, sizeof what, "routine%d:0", which);
+      wrong += expect(argv[0], mandatory, what, 0);
+      snprintf(what, sizeof what, "routine%d:-4", which);
+      wrong += expect(argv[0], "", what, 1);
+    }
   }
   return wrong != 0;
 }

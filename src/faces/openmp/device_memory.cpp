@@ -8,12 +8,13 @@
 #include "base/panic.h"
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/member.h"
+#include "faces/openmp/target.h"
 #include "faces/openmp/task.h"
 
 namespace weft::openmp {
 namespace {
 
-bool are_host(int one, int other) { return is_host_device(one) && is_host_device(other); }
+bool are_host(int one, int other) { return has_its_memory_here(one) && has_its_memory_here(other); }
 
 /// No size is too large to be counted in bytes.
 bool makes_sense(const RectangleCopy& copy) {
@@ -98,7 +99,7 @@ void fill(void* data) {
 }
 
 bool is_there(int device) {
-  if (is_host_device(device)) return true;
+  if (has_its_memory_here(device)) return true;
   base::warn("omp_target_memset: there is no device %d", device);
   return false;
 }
@@ -112,6 +113,12 @@ bool is_host_device(int device) {
   return device == host_device || device == initial_device;
 }
 
+bool has_its_memory_here(int device) {
+  if (is_host_device(device)) return true;
+  check_device_of_routine(device);
+  return false;
+}
+
 const char* device_uid(int device) { return is_host_device(device) ? uid_of_host : nullptr; }
 
 int device_of_uid(const char* uid, std::size_t length) {
@@ -123,10 +130,10 @@ void get_device_distances(int count, const int* devices, int* distances) {
   for (int index = 0; index < count; ++index) distances[index] = is_host_device(devices[index]) ? 0 : -1;
 }
 
-void* allocate_on_device(std::size_t size, int device) { return is_host_device(device) ? malloc(size) : nullptr; }
+void* allocate_on_device(std::size_t size, int device) { return has_its_memory_here(device) ? malloc(size) : nullptr; }
 
 void free_on_device(void* memory, int device) {
-  if (is_host_device(device)) free(memory);
+  if (has_its_memory_here(device)) free(memory);
 }
 
 void* fill_on_device(void* memory, int value, std::size_t size, int device) {

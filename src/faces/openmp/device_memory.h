@@ -15,6 +15,10 @@ inline constexpr int default_device = -5;  // omp_default_device: what default-d
 
 bool is_host_device(int device);
 
+/// For a routine that does something with memory of the device: whether that is the host. Ends the program where it is
+/// not, and must be there (omp_invalid_device, or OMP_TARGET_OFFLOAD=mandatory).
+bool has_its_memory_here(int device);
+
 /// The string that stands for a device; nullptr if there is no such device.
 const char* device_uid(int device);
 /// invalid_device if the string stands for none.

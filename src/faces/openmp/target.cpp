@@ -25,7 +25,7 @@ namespace {
 
 void check_device(int device, const char* by) {
   if (device == invalid_device) {
-    base::warn("a target construct for omp_invalid_device (%s) cannot run", by);
+    base::warn("there is no device omp_invalid_device (%s)", by);
     end_program();
   }
   if (is_host_device(device) || global_icv.target_offload != TargetOffload::mandatory) return;
@@ -83,6 +83,8 @@ void run_block(void* memory) {
 }  // namespace
 
 void check_device_of_construct(int device) { check_device(device, "by its device clause"); }
+
+void check_device_of_routine(int device) { check_device(device, "of a device memory routine"); }
 
 void check_default_device() { check_device(icv_of(this_member()).default_device, "the default device"); }
 

@@ -12,6 +12,8 @@ struct DependenceList;
 /// The device of a construct, as a device clause says it. Ends the program where it must not run on the
 /// host instead (omp_invalid_device, or OMP_TARGET_OFFLOAD=mandatory).
 void check_device_of_construct(int device);
+/// The same for a routine that is to do something with the memory of the device.
+void check_device_of_routine(int device);
 /// The same where no clause says it: default-device-var.
 void check_default_device();
 

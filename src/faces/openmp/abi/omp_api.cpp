@@ -165,17 +165,21 @@ WEFT_EXPORT void GOMP_free(void* block, AllocatorHandle) { deallocate(block); }
 
 WEFT_EXPORT void* omp_target_alloc(std::size_t size, int device) { return allocate_on_device(size, device); }
 WEFT_EXPORT void omp_target_free(void* memory, int device) { free_on_device(memory, device); }
-WEFT_EXPORT int omp_target_is_present(const void*, int device) { return is_host_device(device) ? 1 : 0; }
+WEFT_EXPORT int omp_target_is_present(const void*, int device) { return has_its_memory_here(device) ? 1 : 0; }
 WEFT_EXPORT int omp_target_is_accessible(const void*, std::size_t, int device) {
-  return is_host_device(device) ? 1 : 0;
+  return has_its_memory_here(device) ? 1 : 0;
 }
 WEFT_EXPORT void* omp_get_mapped_ptr(const void* address, int device) {
-  return is_host_device(device) ? const_cast<void*>(address) : nullptr;
+  return has_its_memory_here(device) ? const_cast<void*>(address) : nullptr;
 }
-WEFT_EXPORT int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) {
+WEFT_EXPORT int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int device) {
+  (void)has_its_memory_here(device);
   return EINVAL;  // only memory of another device can be associated
 }
-WEFT_EXPORT int omp_target_disassociate_ptr(const void*, int) { return EINVAL; }
+WEFT_EXPORT int omp_target_disassociate_ptr(const void*, int device) {
+  (void)has_its_memory_here(device);
+  return EINVAL;
+}
 WEFT_EXPORT int omp_target_memcpy(void* to, const void* from, std::size_t size, std::size_t to_offset,
                                   std::size_t from_offset, int to_device, int from_device) {
   return copy_between_devices(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, size,
