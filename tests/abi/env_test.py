@@ -244,6 +244,10 @@ DISPLAYED = {
 
 # What the stock runtime does not know.
 DISPLAYED_ON_WEFT = {
+    "display-mandatory": (
+        {"OMP_DISPLAY_ENV": "true", "OMP_TARGET_OFFLOAD": "mandatory"},
+        {"OMP_DEFAULT_DEVICE": "-4", "OMP_TARGET_OFFLOAD": "MANDATORY"},
+    ),
     "display-unset": (
         {"OMP_DISPLAY_ENV": "true", "OMP_PROC_BIND": "spread,unset", "OMP_PLACES": "{0}"},
         {"OMP_PROC_BIND": "SPREAD,UNSET", "OMP_PLACES": "{0}"},

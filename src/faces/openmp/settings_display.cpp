@@ -89,7 +89,7 @@ void display_settings(bool verbose) {
   show_number("OMP_NUM_TEAMS", static_cast<unsigned>(global_icv.max_teams.load()));
   show_number("OMP_TEAMS_THREAD_LIMIT", static_cast<unsigned>(global_icv.teams_thread_limit.load()));
   show_boolean("OMP_CANCELLATION", settings.cancellation);
-  show_number("OMP_DEFAULT_DEVICE", static_cast<unsigned>(icv.default_device));
+  fprintf(stderr, "  OMP_DEFAULT_DEVICE = '%d'\n", icv.default_device);
   show_number("OMP_MAX_TASK_PRIORITY", static_cast<unsigned>(settings.max_task_priority));
   show_boolean("OMP_DISPLAY_AFFINITY", global_icv.display_affinity);
   show_affinity_format();
