@@ -64,6 +64,7 @@ static void identifiers(void) {
 
 /* Sizes that 2 places divide: what is left over goes where the runtime likes. */
 static void regions(void) {
+  omp_display_affinity("%L %1000n|%1000N|%A"); /* longer than a line usually is */
   omp_set_affinity_format("%L %a %n/%N %A");
   static const int sizes[] = {4, 4, 6, 6, 2, 1, 1, 2};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {

@@ -81,6 +81,7 @@ MASKED = {
 DISPLAYED = {
     "display": {},
     "display-threads": {"OMP_PLACES": "threads"},
+    "display-long": {"OMP_AFFINITY_FORMAT": "%L %n/%N " + "x" * 1500 + "%2000n|%A"},
     "display-nested": {"OMP_PLACES": "{0},{1},{0:2}", "OMP_PROC_BIND": "spread,close", "OMP_MAX_ACTIVE_LEVELS": "3"},
 }
 
@@ -129,7 +130,7 @@ def compare_with_stock(probe, settings, mask=None):
 
 
 def compare_display(probe, settings):
-    settings = settings | {"OMP_DISPLAY_AFFINITY": "true", "OMP_AFFINITY_FORMAT": "%L %n/%N %a %t/%T %A %%"}
+    settings = {"OMP_DISPLAY_AFFINITY": "true", "OMP_AFFINITY_FORMAT": "%L %n/%N %a %t/%T %A %%"} | settings
     for threads in (1, 2, 4):
         _, stock = run(probe, settings, threads, stock=True)
         for workers in ("1", "2", "8"):

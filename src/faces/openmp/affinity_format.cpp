@@ -278,13 +278,28 @@ void write_affinity(Dialect dialect, BoundedText& text, const char* format, std:
   format_mutex.unlock();
 }
 
+namespace {
+
+/// There is room for one letter more.
+void show_line(Dialect dialect, char* line, std::size_t length) {
+  line[length] = '\n';
+  fwrite(line, 1, length + 1, dialect == Dialect::llvm ? stdout : stderr);
+}
+
+}  // namespace
+
 void display_affinity(Dialect dialect, const char* format, std::size_t length) {
-  char line[1024];
-  BoundedText text(line, sizeof line - 1);
+  char usual[1024];
+  BoundedText text(usual, sizeof usual - 1);
   write_affinity(dialect, text, format, length);
-  const std::size_t shown = text.length() < sizeof line - 1 ? text.length() : sizeof line - 1;
-  line[shown] = '\n';
-  fwrite(line, 1, shown + 1, dialect == Dialect::llvm ? stdout : stderr);
+  if (text.length() < sizeof usual) return show_line(dialect, usual, text.length());
+  const std::size_t size = text.length();
+  auto* line = static_cast<char*>(malloc(size + 1));
+  if (line == nullptr) base::panic("out of memory for a line of affinity");
+  BoundedText longer(line, size);
+  write_affinity(dialect, longer, format, length);
+  show_line(dialect, line, longer.length() < size ? longer.length() : size);
+  free(line);
 }
 
 namespace {
