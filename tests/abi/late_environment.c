@@ -7,6 +7,7 @@ __attribute__((constructor)) static void set(void) {
   setenv("OMP_MAX_TASK_PRIORITY", "5", 1);
   setenv("OMP_NUM_TEAMS_ALL", "3", 1);
   setenv("OMP_STACKSIZE", "3M", 1);
+  setenv("OMP_TARGET_OFFLOAD", "mandatory", 1);
   setenv("OMP_NO_SUCH_THING", "1", 1);
 }
 
@@ -18,6 +19,7 @@ static void body(void) {
   CHECK_EQ(chunk, 7);
   CHECK_EQ(omp_get_max_task_priority(), 5);
   CHECK_EQ(omp_get_max_teams(), 3);
+  CHECK_EQ(omp_get_default_device(), -4); /* omp_invalid_device: there is none but the host */
   setenv("OMP_SCHEDULE", "dynamic,2", 1);
   omp_get_schedule(&kind, &chunk);
   CHECK_EQ(chunk, 7);

@@ -42,6 +42,7 @@ struct Given {
   bool max_active_levels = false;
   bool bind = false;
   bool places = false;
+  bool default_device = false;
 };
 Given given;
 
@@ -171,6 +172,12 @@ bool read_target_offload(ValueReader& value) {
   return true;
 }
 
+bool read_default_device(ValueReader& value) {
+  if (!read_number(value, read_into->default_device, 0, INT_MAX)) return false;
+  given.default_device = true;
+  return true;
+}
+
 bool read_default_allocator(ValueReader& value) {
   AllocatorHandle handle = null_allocator;
   if (!read_allocator(value, handle)) return false;
@@ -256,8 +263,7 @@ const Variable variables[] = {
      "an integer from 0 on", "0"},
     {"OMP_CANCELLATION", [](ValueReader& value) { return read_boolean(value, settings.cancellation); }, a_boolean,
      "false"},
-    {"OMP_DEFAULT_DEVICE", [](ValueReader& value) { return read_number(value, read_into->default_device, 0, INT_MAX); },
-     "an integer from 0 on", "0"},
+    {"OMP_DEFAULT_DEVICE", read_default_device, "an integer from 0 on", "0"},
     {"OMP_NUM_TEAMS", [](ValueReader& value) { return read_global(value, global_icv.max_teams, 1, INT_MAX); },
      "a positive integer", "(no limit)"},
     {"OMP_TEAMS_THREAD_LIMIT",
@@ -341,6 +347,15 @@ void derive_max_active_levels() {
   allow_nesting(given.nested ? given.nested_value : lists);
 }
 
+/// There is no device but the host, so none to fall back from (OpenMP 5.2, section 21.2.7).
+void derive_default_device(Icv& icv) {
+  if (given.default_device) return;
+  if (global_icv.target_offload == TargetOffload::mandatory)
+    icv.default_device = invalid_device;
+  else if (icv.default_device == invalid_device)
+    icv.default_device = 0;
+}
+
 void derive_spin() {
   if (settings.spin_given) return;
   constexpr std::uint64_t of_policy[] = {hybrid_spin_ns, endless_spin_ns, 0};
@@ -365,9 +380,7 @@ void read_settings() {
   derive_places();
   tell_places_if_verbose();
   ompt::look_for_tool();
-  // There is no device but the host, so none to fall back from (OpenMP 5.2, section 21.2.7).
-  if (global_icv.target_offload == TargetOffload::mandatory && getenv("OMP_DEFAULT_DEVICE") == nullptr)
-    settings.icv.default_device = invalid_device;
+  derive_default_device(settings.icv);
   listed_levels.store(settings.nthreads_levels, std::memory_order_relaxed);
   derive_max_active_levels();
   derive_spin();
@@ -419,6 +432,10 @@ bool set_later(const char* name, const char* text, Icv* current) {
   if (settings.nthreads_levels > listed_levels.load(std::memory_order_relaxed))
     listed_levels.store(settings.nthreads_levels, std::memory_order_relaxed);
   if (current == nullptr) derive_max_active_levels();
+  if (strcmp(name, "OMP_TARGET_OFFLOAD") == 0) {
+    derive_default_device(settings.icv);
+    if (current != nullptr) derive_default_device(*current);
+  }
   if (strcmp(name, "OMP_WAIT_POLICY") == 0) {
     settings.spin_given = false;
     derive_spin();
