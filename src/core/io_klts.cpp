@@ -211,12 +211,15 @@ bool ask_klts(IoRequest& request) {
   pool.lock.unlock();
   os::futex_wake(pool.wakes, 1);
   if (!wanted || (may && make_klt())) return true;
-  // From here on the request may be gone, unless there is nobody who could have served it.
+  // From here on the request may be gone, unless there is nobody who could have served it. That is for the one to say
+  // whose KLT has been refused and who finds no other, made or about to be: its own is in the list then. Whoever might
+  // not make one has relied on others; if these are refused, they refuse its request with all that are left. (Bug: it
+  // took its request out of the list once more.)
   bool there = true;
   IoRequest* left = nullptr;  // by others, who relied on the KLT that has just been refused
-  {
+  if (may) {
     SpinGuard guard(pool.lock);
-    if (may) --pool.made;
+    --pool.made;
     there = pool.made != 0;
     if (!there) {
       pool.remove(request);
