@@ -155,10 +155,12 @@ void end_root(void* argument) {
   leave_identities_to_others(*worker);
   os::withdraw_signal_stack(worker->signal_stack);
   worker->signal_stack = nullptr;
-  std::free(worker->root.unit.details.identity);
+  os::Identity* const identity = worker->root.unit.details.identity;
   worker->root.unit.details.identity = worker->identities.home = nullptr;
   worker->identities.installed = nullptr;
   worker->current = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // a handler that comes from here on looks at none of it
+  std::free(identity);
   become_inactive(*worker);
   arch::set_thread_word(nullptr);
   const bool is_last = runtime.roots.fetch_sub(1, std::memory_order_relaxed) == 1;
