@@ -82,6 +82,11 @@ Worker* register_worker() {
     worker->cpu.store(-1, std::memory_order_relaxed);
     worker->until_ready = nullptr;
     worker->held_off = 0;
+    worker->slice.idle_ticks = 0;
+    worker->slice.untimed = false;
+    worker->interrupts.sent.store(false, std::memory_order_relaxed);
+    worker->interrupts.in_vain.store(0, std::memory_order_relaxed);
+    worker->interrupts.tries.store(0, std::memory_order_relaxed);
     return worker;
   }
   const unsigned index = runtime.slots.load(std::memory_order_relaxed);
@@ -191,7 +196,6 @@ bool become_root(Worker& worker) {
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   worker.klt.store(os::this_klt(), std::memory_order_relaxed);
   worker.slice.ticker.belong_to(os::this_klt());
-  worker.interrupts.sent.store(false, std::memory_order_relaxed);
   worker.signal_stack = os::provide_signal_stack();
   if (os::interrupt_signal() != 0) os::block_interrupt(false);  // the program may have blocked all there are
   arch::set_thread_word(&worker);
