@@ -101,15 +101,25 @@ Worker* register_worker() {
   return worker;
 }
 
-void leave_slot(Worker& worker) {
-  worker.use.store(WorkerUse::none, std::memory_order_relaxed);
-  // One whose KLT could not be started; somebody may wait for its end already (end_klt()).
-  if (worker.life.exchange(0, std::memory_order_release) != 0) os::futex_wake(worker.life, 1);
-  worker.attended.store(nullptr, std::memory_order_relaxed);
-  set_rank(worker, 0);
-  SpinGuard guard(registry_lock);
+// Under the lock.
+void put_among_unused(Worker& worker) {
   worker.next_unused = unused;
   unused = &worker;
+}
+
+// All at once: of one whose KLT could not be started somebody may wait for the end already. To that one the slot is
+// left then, for who waits looks at it afterwards, and must not find the next who has it (end_klt()).
+void leave_slot(Worker& worker) {
+  worker.attended.store(nullptr, std::memory_order_relaxed);
+  set_rank(worker, 0);
+  bool was_alive = false;
+  {
+    SpinGuard guard(registry_lock);
+    worker.use.store(WorkerUse::none, std::memory_order_relaxed);
+    was_alive = worker.life.exchange(0, std::memory_order_release) != 0;
+    if (!worker.claims.ends.load(std::memory_order_relaxed)) put_among_unused(worker);
+  }
+  if (was_alive) os::futex_wake(worker.life, 1);
 }
 
 void leave_units_to_others(Worker& worker) {
@@ -295,7 +305,7 @@ int start_carrying(Worker& worker, WorkerUse use) {
   os::Identity* native = new_identity();
   if (native == nullptr) return ENOMEM;
   worker.identities.own = native;
-  worker.use.store(use, std::memory_order_relaxed);
+  worker.use.store(use, std::memory_order_release);  // partner: ask_to_end(), which then finds `life`
   const int error = with_room(
       [&worker] { return os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work); });
   if (error != 0) {
@@ -493,19 +503,36 @@ Worker* start_worker(Scheduler* scheduler) {
 
 namespace {
 
-void ask_to_end_and_wait(Worker& worker) {
-  worker.claims.ends.store(true, std::memory_order_seq_cst);
+// One that has been asked to.
+void wait_for_end(Worker& worker) {
   os::heavy_fence();
   if (!wake(worker) && !wake_spare(worker)) wake_switched_off(worker);
   while (const std::uint32_t life = worker.life.load(std::memory_order_acquire)) os::futex_wait(worker.life, life);
+}
+
+// False: its KLT has just been refused.
+bool ask_to_end(Worker& worker) {
+  SpinGuard guard(registry_lock);
+  if (worker.use.load(std::memory_order_acquire) != WorkerUse::of_weft) return false;
+  worker.claims.ends.store(true, std::memory_order_seq_cst);
+  return true;
+}
+
+// False: its KLT has been refused since, and its slot is free.
+bool has_ended(Worker& worker) {
+  SpinGuard guard(registry_lock);
   worker.claims.ends.store(false, std::memory_order_relaxed);
+  if (worker.use.load(std::memory_order_relaxed) != WorkerUse::none) return true;
+  put_among_unused(worker);
+  return false;
 }
 
 }  // namespace
 
 void end_klt(Worker& worker, void (*release)(Worker&)) {
-  ask_to_end_and_wait(worker);
-  if (worker.use.load(std::memory_order_relaxed) == WorkerUse::none) return;  // no KLT could be had for it
+  if (!ask_to_end(worker)) return;
+  wait_for_end(worker);
+  if (!has_ended(worker)) return;
   release(worker);
   // As before it was started.
   if (worker.claims.spare) {
@@ -519,7 +546,9 @@ void end_klt(Worker& worker, void (*release)(Worker&)) {
 }
 
 void join_worker(Worker& worker) {
-  ask_to_end_and_wait(worker);
+  worker.claims.ends.store(true, std::memory_order_seq_cst);
+  wait_for_end(worker);
+  worker.claims.ends.store(false, std::memory_order_relaxed);
   replace_scheduler(worker, nullptr);
   leave_slot(worker);
 }

@@ -241,7 +241,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
   const Scheduler* custom_scheduler = nullptr;     // whose function runs here, if the worker has another one by now too
   std::atomic<Pool*> attended{nullptr};            // of place_pools.h; nullptr: none
-  std::atomic<std::uint32_t> life{0};  // of one made by start_worker(): 1 before its KLT runs, 2 until it ends
+  std::atomic<std::uint32_t> life{0};              // 1 before its KLT runs, 2 until that ends; 0: it has none of weft's
   std::atomic<WorkerUse> use{WorkerUse::none};
   std::atomic<std::uint16_t> rank{0};  // of those that can be switched off (core/active.h); 0: it cannot
   std::atomic<bool> searches{false};   // for work, or has been told of some
