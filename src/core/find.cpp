@@ -285,7 +285,7 @@ Found search(Worker& worker, Sought sought) {
     if (unit != nullptr) ++worker.counters.steals;
     return {unit, nullptr};
   });
-  if (!found && scope == nullptr && !places_first) found.unit = next_placed_elsewhere(worker);
+  if (!found && !places_first) found.unit = unless_out_of_scope(worker, worker, next_placed_elsewhere(worker));
   return found;
 }
 

@@ -51,8 +51,6 @@ bool wake_attendant(const Pool& pool, const Share* scope) {
 void start_all_klts() {
   while (start_another_klt()) {
   }
-  if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.active.load(std::memory_order_relaxed))
-    place_pools.open_for_good.store(true, std::memory_order_relaxed);
 }
 
 [[gnu::noinline]] void notify_place_slowly(const Pool& pool, const Share* scope) {
@@ -81,9 +79,20 @@ bool takes_from_all(const Worker& worker) {
          (worker.claims.spare || place_pools.roots_aside.load(std::memory_order_relaxed) != 0 || are_open());
 }
 
+namespace {
+
+// A root that waits has only what lies within its wait from other pools; so only where nobody else might come to that.
+// (Bug: with two workers at two places, of which the second was refused, the members at its place waited for ever.)
+bool takes_elsewhere(const Worker& worker) {
+  if (worker.lends_within.load(std::memory_order_relaxed) == nullptr) return takes_from_all(worker);
+  return place_pools.count != 0 && place_pools.open_for_good.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
 // Begins with another pool each time: where units yield to each other a pool is never empty.
 Unit* next_placed_elsewhere(Worker& worker) {
-  if (!takes_from_all(worker)) return nullptr;
+  if (!takes_elsewhere(worker)) return nullptr;
   const unsigned first = worker.turns.pools_begun_with++;
   for (unsigned index = 0; index < place_pools.count; ++index)
     if (Unit* unit = place_pool(first + index)->pop(); unit != nullptr) return unit;
@@ -111,7 +120,7 @@ bool any_placed_elsewhere(const Worker& worker) {
 bool any_placed(const Worker& worker) {
   const Pool* pool = worker.attended.load(std::memory_order_relaxed);
   if (pool != nullptr && !pool->looks_empty()) return true;
-  return worker.lends_within.load(std::memory_order_relaxed) == nullptr && takes_from_all(worker) && any_placed();
+  return takes_elsewhere(worker) && any_placed();
 }
 
 void take_place_slowly(Worker& worker, Unit& unit) { runtime.hooks.take_place(worker, unit); }

@@ -5,7 +5,8 @@
 // worker attends one pool, in turn, a root that of the first place; there are at most as many pools as
 // workers, so none is without. Places that share a pool share its workers, whose KLT is bound anew from one unit to the
 // next (Hooks::take_place); so it is for the few who take from every pool: a spare worker, which stands in for one that
-// sleeps in the kernel, and everybody while a root has stepped aside, which may be the only one that attends its pool.
+// sleeps in the kernel, and everybody while a root has stepped aside, which may be the only one that attends its pool,
+// while workers are switched off, or once a thread could not be had.
 //
 // Nobody who places nothing pays for it: what is asked on the way of every unit is a pointer of the worker that is
 // nullptr then.
@@ -26,7 +27,7 @@ struct PlacePools {
   Pool** pools = nullptr;
   unsigned count = 0;                      // 0: nothing is placed
   std::atomic<unsigned> roots_aside{0};    // that have left their CPU to others (step_aside)
-  std::atomic<bool> open_for_good{false};  // not all workers could be started
+  std::atomic<bool> open_for_good{false};  // some thread could not be had, once
 };
 extern PlacePools place_pools;
 
@@ -37,6 +38,11 @@ inline Pool* place_pool(unsigned place) { return place_pools.pools[place % place
 /// picture of the past.
 void make_place_pools();
 
+/// A thread could not be had: who attends a pool may be missing, and nobody stands in. From now on others take from all
+/// of them, a root that waits too, of what it may run; so the worker that is woken for a unit can come to it. Before
+/// the look at what waits by which the refusal ends (end_counted_search()).
+inline void open_place_pools() { place_pools.open_for_good.store(true, std::memory_order_relaxed); }
+
 /// What a root attends (`turn` 0), and the KLTs of weft's as they are started.
 Pool* pool_to_attend(unsigned turn);
 
@@ -45,10 +51,10 @@ void notify_place(const Pool& pool, const Share* scope);
 
 /// The next unit of the pool that the worker attends; nullptr: none, or it attends none.
 Unit* next_placed(Worker& worker);
-/// From any pool, if the worker may.
+/// From any pool, if the worker may. For a root that waits it may be a unit that it may not run.
 Unit* next_placed_elsewhere(Worker& worker);
 
-/// Whether the worker may.
+/// Whether the worker may, its wait aside.
 bool takes_from_all(const Worker& worker);
 
 /// Whether one of these two would find something (a hint).

@@ -1,6 +1,7 @@
 #include "core/runtime.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -44,11 +45,13 @@ Runtime runtime;
 
 namespace {
 
-Spinlock registry_lock;    // slots, and the list of workers that roots left behind
+Spinlock registry_lock;    // slots, and the list of those that are free
+Spinlock ranks_lock;       // while one is looked for that is free
 Worker* unused = nullptr;  // linked by `next_unused`
 pthread_key_t root_key;
 pthread_once_t started_once = PTHREAD_ONCE_INIT;
-std::atomic<bool> klt_refused{false};
+Refusal refusal_of_workers;
+std::atomic<bool> told_of_workers{false};
 std::atomic<unsigned> spares_made{0};
 Refusal refusal_of_spares;
 
@@ -354,8 +357,10 @@ void after_fork_in_child() {
   if (self != nullptr) self->hands.lock.unlock();
   spares_made = 0;
   refusal_of_spares.forget();
-  klt_refused.store(false, std::memory_order_relaxed);
+  refusal_of_workers.forget();
+  told_of_workers.store(false, std::memory_order_relaxed);
   registry_lock.unlock();
+  ranks_lock.unlock();
   runtime.entrance.unlock();
   unused = nullptr;
   expect_end_of_main();
@@ -461,24 +466,66 @@ Worker& enter() {
   return *worker;
 }
 
-bool start_another_klt() {
+namespace {
+
+// Counts one that is about to be started. False: there are as many as are wanted, or no thread could be had a moment
+// ago.
+bool count_worker() {
   unsigned started = runtime.started.load(std::memory_order_relaxed);
   do {
-    if (started + 1 >= runtime.active.load(std::memory_order_relaxed) || klt_refused.load(std::memory_order_relaxed))
-      return false;
+    if (started + 1 >= runtime.active.load(std::memory_order_relaxed) || refusal_of_workers.is_recent()) return false;
   } while (!runtime.started.compare_exchange_weak(started, started + 1, std::memory_order_relaxed));
-  Worker* worker = register_worker();
+  return true;
+}
+
+unsigned lowest_free_rank() {
+  constexpr unsigned bits = 64;
+  std::uint64_t taken[most_workers / bits + 1] = {1};  // 0 is none; one more than there are workers may be ending
+  for_each_worker([&taken](const Worker& worker) {
+    const unsigned rank = worker.rank.load(std::memory_order_relaxed);
+    taken[rank / bits] |= std::uint64_t{1} << rank % bits;
+  });
+  unsigned word = 0;
+  while (taken[word] == UINT64_MAX) ++word;
+  return word * bits + static_cast<unsigned>(std::countr_one(taken[word]));
+}
+
+// And with the rank goes the pool to attend. Not simply the number of those that have been started: one of them may
+// have ended, or its KLT have been refused, while later ones live on.
+void set_free_rank(Worker& worker) {
+  SpinGuard guard(ranks_lock);
+  const unsigned rank = lowest_free_rank();
+  worker.attended.store(pool_to_attend(rank), std::memory_order_release);
+  set_rank(worker, rank);
+}
+
+int start_as_next(Worker& worker) {
+  worker.life.store(1, std::memory_order_relaxed);
+  set_free_rank(worker);
+  const int error = start_carrying(worker, WorkerUse::of_weft);
+  if (error != 0) leave_slot(worker);
+  return error;
+}
+
+}  // namespace
+
+bool start_another_klt() {
+  if (!count_worker()) return false;
   // As a woken sleeper: it is a searcher from the start.
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   runtime.sleepers.fetch_sub(1, std::memory_order_relaxed);
-  if (worker != nullptr) worker->attended.store(pool_to_attend(started + 1), std::memory_order_release);
-  if (worker != nullptr) worker->life.store(1, std::memory_order_relaxed);
-  if (worker != nullptr) set_rank(*worker, started + 1);
-  const int error = worker != nullptr ? start_carrying(*worker, WorkerUse::of_weft) : ENOMEM;
+  Worker* worker = register_worker();
+  const int error = worker != nullptr ? start_as_next(*worker) : ENOMEM;
   if (error == 0) return true;
-  if (worker != nullptr) leave_slot(*worker);
-  if (!klt_refused.exchange(true, std::memory_order_relaxed))
-    base::warn("only %u of %u workers could be started: %s", started + 1, runtime.workers.get(), strerror(error));
+  if (!told_of_workers.exchange(true, std::memory_order_relaxed))
+    base::warn("only %u of %u workers could be started: %s", runtime.started.load(std::memory_order_relaxed),
+               runtime.workers.get(), strerror(error));
+  // As before, but that somebody may be missing. Whoever came by meanwhile and found all of them started is served by
+  // the look at the end.
+  refusal_of_workers.note();
+  open_place_pools();
+  runtime.sleepers.fetch_add(1, std::memory_order_relaxed);
+  runtime.started.fetch_sub(1, std::memory_order_relaxed);
   end_counted_search();
   return false;
 }
@@ -593,6 +640,7 @@ Worker* wake_spare() {
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   if (start_carrying(*worker, WorkerUse::of_weft) == 0) return worker;
   refusal_of_spares.note();
+  open_place_pools();
   worker->active.store(false, std::memory_order_relaxed);
   worker->claims.spare = false;
   leave_slot(*worker);

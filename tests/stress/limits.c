@@ -119,6 +119,22 @@ static void few_threads_allowed(void) {
   }
 }
 
+// Bug: where the last worker that was wanted could have no thread, nobody came to the place that it was to attend.
+static void no_thread_for_a_place(void) {
+  const char* workers[] = {"WEFT_NUM_WORKERS=2", "WEFT_NUM_WORKERS=3", "WEFT_NUM_WORKERS=8"};
+  const char* policies[] = {"OMP_PROC_BIND=close", "OMP_PROC_BIND=spread"};
+  const char* situations[] = {"with_no_thread_more", "with_one_thread_more"};
+  for (int i = 0; i < 3 * 2 * 2; i++) {
+    const char* situation = situations[i / 6];
+    const struct Run run = run_again(
+        situation, (struct RunOptions){.environment = {workers[i % 3], policies[i / 3 % 2], "OMP_PLACES={0},{1}"}});
+    char text[100];
+    describe_status(run.status, text, sizeof text);
+    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s, %s, %s: %s; it printed: %s", situation,
+          workers[i % 3], policies[i / 3 % 2], text, run.errors);
+  }
+}
+
 static void plain_use(void) { members_with_barriers(8); }
 
 static void expect_complaint(const char* setting) {
@@ -196,6 +212,7 @@ int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
       {"few_threads_allowed", few_threads_allowed, 0},
+      {"no_thread_for_a_place", no_thread_for_a_place, 0},
       {"bad_number_of_workers", bad_number_of_workers, 0},
       {"bad_openmp_settings", bad_openmp_settings, 0},
       {"good_settings_are_silent", good_settings_are_silent, 0},
