@@ -157,7 +157,6 @@ bool tick_where_wanted() {
     ticking.store(false, std::memory_order_relaxed);
     return false;
   }
-  if (os::interrupts_were_lost()) for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
   bool some = false;
   bool any = false;
   const bool by_itself = ticks_by_itself();
@@ -184,7 +183,7 @@ bool tick_where_wanted() {
 bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive) {
   const bool own_timer = interruption.cause == os::Interruption::Cause::timer;
   const bool asleep = worker.parked.load(std::memory_order_relaxed) != Parked::awake;
-  if (own_timer && ticks_once(worker)) ticker_of(worker).has_ticked();
+  if (own_timer) ticker_of(worker).has_ticked();
   if (!one_timer()) {
     if (found_preemptive) {
       worker.slice.idle_ticks = 0;

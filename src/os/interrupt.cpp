@@ -40,9 +40,8 @@ void (*interrupted_code)(const Interruption&) = nullptr;
 std::uintptr_t (*end_of_frames_on)(std::uintptr_t) = nullptr;
 std::atomic<bool (*)(std::uintptr_t)> has_room_on{nullptr};  // with it the handler begins on the alternate stack
 std::atomic<int> signal_number{0};                           // 0: none, or the program has taken it
-std::atomic<bool> installed_again{false};
-constexpr int tick_mark = 0x77656674;  // of a signal that a handler has passed on
-constexpr int wake_mark = 0x77656675;  // of one that wakes a KLT and says nothing else
+constexpr int tick_mark = 0x77656674;                        // of a signal that a handler has passed on
+constexpr int wake_mark = 0x77656675;                        // of one that wakes a KLT and says nothing else
 
 // Of libc's, looked up while the library is loaded. One whose size is not known (none of that name, or an
 // implementation that the linker chose) is none in which a program waits: it is left as little as the rest of libc.
@@ -406,15 +405,10 @@ bool keep_interrupt() {
   const int number = interrupt_signal();
   if (number == 0) return false;
   if (is_handled_here(number)) return true;
-  if (is_free(number) && install_on(number)) {
-    installed_again.store(true, std::memory_order_release);
-    return true;
-  }
+  if (is_free(number) && install_on(number)) return true;
   signal_number = 0;
   return false;
 }
-
-bool interrupts_were_lost() { return installed_again.exchange(false, std::memory_order_acquire); }
 
 void spare_small_stacks(bool (*has_room)(std::uintptr_t stack)) {
   static std::atomic<bool> installed{false};

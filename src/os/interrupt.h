@@ -77,11 +77,9 @@ bool in_handler_of_program();
 int interrupt_signal();
 
 /// Whether there is one, and it still comes to that handler. If the program has put back its default, or ignores it,
-/// the handler is installed again; if it has one of its own, the signal is in use no more. Not from the handler.
+/// the handler is installed again, and what was under way is lost; if it has one of its own, the signal is in use no
+/// more. Not from the handler.
 bool keep_interrupt();
-
-/// Whether it has been installed again since this was last asked: what was under way then is lost.
-bool interrupts_were_lost();
 
 /// The signal is in use no more. Any caller.
 void stop_interrupting();

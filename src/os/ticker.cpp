@@ -71,18 +71,26 @@ void Ticker::set(std::uint64_t first_ns, std::uint64_t interval_ns) const {
   if (in_turn) set_one(timers_[1], first_ns + interval_ns, 2 * interval_ns);
 }
 
-bool Ticker::is_under_way() const {
+// The handler leaves it to whoever asks to read the clock: the next tick is due by what time it is now. So one that has
+// come just before a loss is noticed the later.
+bool Ticker::is_under_way() {
   if (!runs()) return false;
   constexpr std::uint64_t most_late_ns = 10ULL * 1000 * 1000;
-  const std::uint64_t due = due_.load(std::memory_order_relaxed);
-  return due == again_and_again || now_ns() < due + most_late_ns;
+  const std::uint64_t now = now_ns();
+  if (has_ticked_.load(std::memory_order_relaxed)) {
+    has_ticked_.store(false, std::memory_order_relaxed);
+    due_.store(now + 2 * interval_ns_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  return now < due_.load(std::memory_order_relaxed) + most_late_ns;
 }
 
 bool Ticker::start(std::uint64_t first_ns, std::uint64_t interval_ns) {
   if (is_under_way() || busy_.exchange(true, std::memory_order_acquire)) return false;
   const bool prepared = !is_under_way() && prepare(interval_ns != 0);
   if (prepared) {
-    due_.store(interval_ns == 0 ? first_ns : again_and_again, std::memory_order_relaxed);
+    interval_ns_.store(interval_ns, std::memory_order_relaxed);
+    has_ticked_.store(false, std::memory_order_relaxed);
+    due_.store(first_ns + interval_ns, std::memory_order_relaxed);
     runs_.store(true, std::memory_order_relaxed);  // before: it may tick, and say so, before set() returns here
     set(first_ns, interval_ns);
   }

@@ -21,17 +21,22 @@ class Ticker {
   /// has been started already, or somebody is just at it, or there is no KLT, or the kernel has no further timer.
   bool start(std::uint64_t first_ns, std::uint64_t interval_ns);
   void stop();
-  /// One that was to tick once has done so.
-  void has_ticked() { runs_.store(false, std::memory_order_relaxed); }
+  /// It has: one that was to tick once does not run any more. From the handler.
+  void has_ticked() {
+    if (interval_ns_.load(std::memory_order_relaxed) == 0)
+      runs_.store(false, std::memory_order_relaxed);
+    else
+      has_ticked_.store(true, std::memory_order_relaxed);
+  }
   bool runs() const { return runs_.load(std::memory_order_relaxed); }
-  /// The same, but not where its only tick is long overdue: has_ticked() has not been told, and start() helps.
-  bool is_under_way() const;
+  /// The same, but not where its next tick is long overdue: has_ticked() has not been told, and start() helps. (A
+  /// program may ignore the signal for a moment: with what was under way then, the kernel forgets all later ticks.)
+  bool is_under_way();
   /// Why the kernel has given somebody no timer, an errno value (a seccomp filter; EAGAIN: RLIMIT_SIGPENDING, which
   /// lets no other signal of this kind be sent either); 0: it has not happened.
   static int refusal() { return refused_with.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint64_t again_and_again = UINT64_MAX;
   bool prepare(bool again);
   void set(std::uint64_t first_ns, std::uint64_t interval_ns) const;
   void remove();
@@ -39,7 +44,9 @@ class Ticker {
   static std::atomic<int> refused_with;
   std::atomic<bool> busy_{false};
   std::atomic<bool> runs_{false};
-  std::atomic<std::uint64_t> due_{again_and_again};  // when it was to tick
+  std::atomic<bool> has_ticked_{false};        // again, since somebody last asked whether it is under way
+  std::atomic<std::uint64_t> due_{0};          // when it was to have ticked, once more
+  std::atomic<std::uint64_t> interval_ns_{0};  // 0: once
   pid_t klt_ = 0;
   int timers_[2] = {};  // the kernel's numbers
   unsigned count_ = 0;  // how many there are: the second comes with the first need

@@ -399,11 +399,13 @@ TEST_F(TickerTest, TicksAgainAndAgain) {
   constexpr std::uint64_t interval = 2'000'000;
   const std::uint64_t first = os::now_ns() + interval;
   ASSERT_TRUE(ticker_.start(first, interval));
+  ticker_.has_ticked();  // whenever that is asked next
   EXPECT_FALSE(ticker_.start(first, interval));
   for (unsigned tick = 0; tick < 20; ++tick) {
     ASSERT_TRUE(ticks_within(long_enough));
     EXPECT_GE(os::now_ns(), first + tick * interval);
   }
+  ticker_.has_ticked();
   EXPECT_TRUE(ticker_.is_under_way());
   ticker_.stop();
   EXPECT_FALSE(ticker_.runs());
@@ -414,6 +416,19 @@ TEST_F(TickerTest, TicksAgainAndAgain) {
   ASSERT_TRUE(ticker_.start(os::now_ns() + 1, 0));
   EXPECT_TRUE(ticks_within(long_enough));
   EXPECT_FALSE(ticks_within(10'000'000));
+}
+
+// Bug: a program that ignored the signal for a moment, and put things back by itself, had no ticks any more.
+TEST_F(TickerTest, IsStartedAnewWhereTicksHaveCeased) {
+  constexpr std::uint64_t interval = 2'000'000;
+  ASSERT_TRUE(ticker_.start(os::now_ns() + interval, interval));
+  EXPECT_TRUE(ticks_within(long_enough));
+  ticker_.has_ticked();
+  EXPECT_TRUE(ticker_.is_under_way());
+  EXPECT_TRUE(eventually([this] { return !ticker_.is_under_way(); }));
+  EXPECT_TRUE(ticker_.runs());
+  EXPECT_TRUE(ticker_.start(os::now_ns() + interval, interval));
+  EXPECT_TRUE(ticks_within(long_enough));
 }
 
 // Bug: one that was started as its KLT ended ticked that one for ever, or nobody, and the next KLT never.
