@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
+#include <iterator>
 #include <link.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -50,8 +51,9 @@ ExportedFunction sleep_function;
 ExportedFunction spin_function;
 ExportedFunction clock_function;
 ExportedFunction objects_function;
-ExportedFunction allocator;   // libc's, or another library's in its place
-CodeRange code_of_allocator;  // that library's; empty where it is libc's or the program's own
+ExportedFunction allocator;                  // libc's, or another library's in its place
+CodeRange code_of_allocator;                 // that library's; empty where it is libc's or the program's own
+const int* owner_of_linkers_lock = nullptr;  // see find_owner_of_linkers_lock()
 
 template <class Take>
 void for_each_code(const dl_phdr_info* object, Take take) {
@@ -71,6 +73,42 @@ int note_code_of_allocator(dl_phdr_info* object, std::size_t, void*) {
   if (!is_library(object) || holds(*object, yield_function.begin)) return 1;
   for_each_code(object, [](std::uintptr_t low, std::uintptr_t high) { code_of_allocator = {low, high, false}; });
   return 1;
+}
+
+// Of the dynamic linker's numbers those that are that of the calling thread while it is called back.
+struct NumbersOfCaller {
+  const int* numbers;
+  std::size_t count;
+  int caller;
+  const int* found[8] = {};
+  std::size_t found_count = 0;
+};
+
+int number_at(const int* place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
+
+int note_numbers_of_caller(dl_phdr_info*, std::size_t, void* argument) {
+  auto& of_caller = *static_cast<NumbersOfCaller*>(argument);
+  for (const int* place = of_caller.numbers; place != of_caller.numbers + of_caller.count; ++place)
+    if (number_at(place) == of_caller.caller && of_caller.found_count != std::size(of_caller.found))
+      of_caller.found[of_caller.found_count++] = place;
+  return 1;
+}
+
+// The lock that dl_iterate_phdr() holds is in glibc a mutex that knows its owner, among the data that the dynamic
+// linker shares with libc (_rtld_global). Where in there, nobody says: it is the one number that is this thread's while
+// it is called back, and not afterwards. (The lock of dlopen(), which may be loading this library, it holds afterwards,
+// too.) Where that is not so, the owner is not known.
+void find_owner_of_linkers_lock() {
+  const ExportedFunction data = find_exported("_rtld_global");
+  NumbersOfCaller of_caller{reinterpret_cast<const int*>(data.begin), data.size / sizeof(int), this_klt()};
+  for_each_object(note_numbers_of_caller, &of_caller);
+  const int* owner = nullptr;
+  for (std::size_t index = 0; index < of_caller.found_count; ++index) {
+    if (number_at(of_caller.found[index]) == of_caller.caller) continue;
+    if (owner != nullptr) return;
+    owner = of_caller.found[index];
+  }
+  owner_of_linkers_lock = owner;
 }
 
 // What glibc tells of an object by _dl_find_object(), from 2.35 on; it may have more to tell later.
@@ -93,6 +131,7 @@ FindObject* find_object = nullptr;
   allocator = find_exported("malloc");
   find_object = reinterpret_cast<FindObject*>(find_exported("_dl_find_object").begin);
   for_each_object(note_code_of_allocator, nullptr);
+  find_owner_of_linkers_lock();
   // The table itself is whole at any time.
   pthread_atfork(nullptr, nullptr, [] { refreshing = PTHREAD_MUTEX_INITIALIZER; });
 }
@@ -259,10 +298,19 @@ bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t lo
 }
 
 // Whether the code has been called by dl_iterate_phdr(), which holds a lock of the dynamic linker's meanwhile: weft's
-// own KLTs want it, and whoever throws. (Unwinders that are linked into a program ask so for each exception.) Then a
-// return address into it lies near on the stack; one that has been left behind there does no harm: the code is not left
-// this time. A callback that has put more than this below it is taken for any other code.
+// own KLTs want it, and whoever throws. (Unwinders that are linked into a program ask so for each exception.) Then the
+// lock has an owner, and a return address into that function lies near on the stack. Who looked once may have left one
+// behind there. That does no harm: nearly always nobody has the lock, and while somebody has, the code is not left this
+// time, but the next. (Bug: what slept over such an address, in a call on the KLT of a root that could go on, was never
+// left.) Where the owner is not known, what runs comes to write over it, or to return; what sleeps does not.
+//
+// It is known by the thread whose storage the code has, not by the KLT, so nothing is said about which one it is. Nor
+// is what sleeps left after a while all the same: with the lock in hand it would wait for a worker, and each worker,
+// and the watchdog's KLT, may wait for the lock.
+//
+// A callback that has put more than this below it is taken for any other code.
 bool runs_under_lock_of_linker(std::uintptr_t stack) {
+  if (owner_of_linkers_lock != nullptr && number_at(owner_of_linkers_lock) == 0) return false;
   constexpr std::uintptr_t looks_at = 4096;
   const std::uintptr_t end = end_of_look(stack, looks_at);
   std::uintptr_t readable = (stack / page + 1) * page;  // up to there
