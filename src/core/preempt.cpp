@@ -197,6 +197,7 @@ void on_interrupt(const Interruption& interruption) {
     return;
   }
   worker->interrupts.sent.store(false, std::memory_order_relaxed);
+  worker->interrupts.arrived.fetch_add(1, std::memory_order_relaxed);
   on_watchdog(*worker, interruption);
 }
 

@@ -69,11 +69,13 @@ struct Seen {
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
   bool counts_sleeps = false;     // since it has passed its last scheduling point
-  int interrupted = 0;            // the KLT that was, last
+  int interrupted = 0;            // the KLT that was, last,
+  unsigned arrived = 0;           // how many had arrived by then on the worker,
+  unsigned unanswered = 0;        // and how many have been sent since
   int asked = 0;                  // the KLT that was looked at for what signals it has blocked,
   std::uint64_t asked_at = 0;     // when,
   std::uint64_t others = 0;       // what it had blocked then of the signals below the real-time ones,
-  bool refuses = false;           // and whether it had that which interrupts
+  std::optional<bool> refuses;    // and whether it had that which interrupts; nothing: not known
   std::uint64_t sent = 0;         // when; or when that was last found to be in vain
   bool changes_over = false;      // it was made to run another unit since the last look
   std::uint32_t taken = 0;        // numbers out of its outermost hand,
@@ -181,7 +183,7 @@ constexpr std::uint64_t most_under_way_ns = 20ULL * 1000 * 1000;
 // change, or some time has passed: it costs 15 us, as much as an interruption does without it. A signal may still be
 // pending if the program blocks it within some microseconds before it arrives; or later, if it blocks none of the usual
 // ones with it and somebody has looked a little before.
-bool refuses_interrupts(Seen& before, int klt, std::uint64_t others_blocked, std::uint64_t now) {
+std::optional<bool> refuses_interrupts(Seen& before, int klt, std::uint64_t others_blocked, std::uint64_t now) {
   constexpr std::uint64_t good_for_ns = 10ULL * 1000 * 1000;
   if (klt == before.asked && others_blocked == before.others && now - before.asked_at < good_for_ns)
     return before.refuses;
@@ -191,8 +193,19 @@ bool refuses_interrupts(Seen& before, int klt, std::uint64_t others_blocked, std
   return before.refuses = os::has_interrupt_blocked(klt);
 }
 
+// Where nobody tells whether the KLT has blocked the signal, a few are sent that nobody answers, and then no more: the
+// kernel would keep each of them, and all users of the machine have the same room for them (RLIMIT_SIGPENDING).
+bool may_be_sent(const Worker& worker, Seen& before, int klt, bool is_open) {
+  constexpr unsigned most_unanswered = 4;
+  const unsigned arrived = worker.interrupts.arrived.load(std::memory_order_relaxed);
+  if (before.interrupted != klt || before.arrived != arrived) before.unanswered = 0;
+  before.arrived = arrived;
+  return is_open || before.unanswered < most_unanswered;
+}
+
 bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_blocked, bool had_cpu, std::uint64_t now) {
-  if (refuses_interrupts(before, klt, others_blocked, now)) {
+  const std::optional<bool> refuses = refuses_interrupts(before, klt, others_blocked, now);
+  if (refuses.value_or(false) || !may_be_sent(worker, before, klt, refuses.has_value())) {
     worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
@@ -208,6 +221,7 @@ bool interrupt(Worker& worker, Seen& before, int klt, std::uint64_t others_block
     worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);  // and once more: it may have been lost
   }
   before.interrupted = klt;
+  ++before.unanswered;
   before.sent = now;
   os::refresh_code_not_to_leave();
   // A root may be in its own code again.

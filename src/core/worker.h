@@ -179,6 +179,7 @@ struct Klts {
 /// Between the watchdog and its handler on a worker (core/watchdog.h). Shared.
 struct Interrupts {
   std::atomic<bool> sent{false};
+  std::atomic<unsigned> arrived{0};               // how often one has
   std::atomic<bool> spins{false};                 // what was interrupted (core/spinners.h)
   std::atomic<const void*> stuck_group{nullptr};  // the team or pool that it belongs to (core/slices.h)
   std::atomic<std::uint64_t> ran_ns{0};           // how long it had run

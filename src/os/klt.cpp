@@ -306,9 +306,10 @@ KltActivity klt_activity(pid_t klt, std::uint64_t* blocked) {
   return state[1] == 'S' || state[1] == 'D' ? KltActivity::sleeps : KltActivity::gone;
 }
 
-bool has_interrupt_blocked(pid_t klt) {
+std::optional<bool> has_interrupt_blocked(pid_t klt) {
   SignalState state;
-  return read_signals(klt, state) && (state.blocked & mask_of(interrupt_signal())) != 0;
+  if (!read_signals(klt, state)) return {};
+  return (state.blocked & mask_of(interrupt_signal())) != 0;
 }
 
 bool sleeps_restartably(pid_t klt) {

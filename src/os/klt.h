@@ -65,8 +65,8 @@ enum class KltActivity { runs, sleeps, gone, not_known };
 /// file; as before where it is not known.
 KltActivity klt_activity(pid_t klt, std::uint64_t* blocked = nullptr);
 
-/// Whether it has blocked the signal that interrupts; false also where nobody knows.
-bool has_interrupt_blocked(pid_t klt);
+/// Whether it has blocked the signal that interrupts; nothing: nobody knows.
+std::optional<bool> has_interrupt_blocked(pid_t klt);
 
 /// Whether it sleeps in a system call that goes on as if nothing had happened when a handler has run. False also where
 /// the kernel does not say.
