@@ -600,6 +600,7 @@ void watch_again() {
 void wake_watchdog() {
   if (refusal_of_klt.is_recent()) return;
   watchdog_rests.store(false, std::memory_order_relaxed);
+  os::light_fence();  // partners: the two that have just stored that it rests, or could not be started
   std::uint32_t before = state.load(std::memory_order_relaxed);
   if (before == watching || !state.compare_exchange_strong(before, watching, std::memory_order_acq_rel)) return;
   if (before == resting) {
@@ -615,6 +616,10 @@ void wake_watchdog() {
   refusal_of_klt.note();
   state.store(not_started, std::memory_order_relaxed);
   watchdog_rests.store(enabled, std::memory_order_relaxed);
+  // As where it rests: somebody may have taken it for started, and what they stored come behind. From the fence on
+  // whoever stores that finds it not started, and starts it, or says again that it was refused.
+  os::heavy_fence();
+  if (state.load(std::memory_order_relaxed) == not_started) watchdog_rests.store(enabled, std::memory_order_relaxed);
 }
 
 void enable_watchdog(bool possible) {
