@@ -20,6 +20,8 @@ class Relaxed {
     value_.store(value, std::memory_order_relaxed);
     return value;
   }
+  /// If somebody else may write it, too: only if it is `before`.
+  bool replace(T before, T after) { return value_.compare_exchange_strong(before, after, std::memory_order_relaxed); }
   T operator->() const requires std::is_pointer_v<T> { return get(); }
   auto& operator*() const requires std::is_pointer_v<T> { return *get(); }
 

@@ -72,17 +72,31 @@ bool is_stopping(const Worker& worker) {
          worker.parked.load(std::memory_order_relaxed) == Parked::awake;
 }
 
-// One with a scheduler of its own is never switched off. It may be given one meanwhile, and marks itself then: the last
-// to write the mark has seen it.
+// Whether, and why, a worker is to be switched off; one with a scheduler of its own never is.
+struct Standing {
+  unsigned rank;
+  const Scheduler* scheduler;
+  bool operator==(const Standing&) const = default;
+  bool is_off(unsigned active) const { return rank != 0 && scheduler == nullptr && rank >= active; }
+};
+
+Standing standing_of(const Worker& worker) {
+  return {worker.rank.load(std::memory_order_seq_cst), worker.own_scheduler.load(std::memory_order_seq_cst)};
+}
+
+// It may be given a scheduler meanwhile, and marks itself then: the last to write the mark has seen it. Or its slot may
+// have changed hands, and be a root's by now: what that waits for stays as it is, and a mark that comes late is taken
+// back. (Bug: what a root waited for was written over.)
 void mark(Worker& worker, unsigned active) {
-  const unsigned rank = worker.rank.load(std::memory_order_seq_cst);
-  if (rank == 0) return;
-  const Scheduler* scheduler = worker.own_scheduler.load(std::memory_order_seq_cst);
-  for (const Scheduler* marked = scheduler;; marked = scheduler) {
-    worker.until_ready = marked == nullptr && rank >= active ? &always_ready : nullptr;
+  Standing standing = standing_of(worker);
+  for (Standing marked = standing;; marked = standing) {
+    if (marked.is_off(active))
+      worker.until_ready.replace(nullptr, &always_ready);
+    else
+      worker.until_ready.replace(&always_ready, nullptr);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    scheduler = worker.own_scheduler.load(std::memory_order_seq_cst);
-    if (scheduler == marked) return;
+    standing = standing_of(worker);
+    if (standing == marked) return;
   }
 }
 

@@ -70,13 +70,13 @@ struct Seen {
   unsigned long sleeps = 0;
   bool counts_sleeps = false;     // since it has passed its last scheduling point
   int interrupted = 0;            // the KLT that was, last,
+  std::uint64_t sent = 0;         // when,
   unsigned arrived = 0;           // how many had arrived by then on the worker,
   unsigned unanswered = 0;        // and how many have been sent since
   int asked = 0;                  // the KLT that was looked at for what signals it has blocked,
   std::uint64_t asked_at = 0;     // when,
   std::uint64_t others = 0;       // what it had blocked then of the signals below the real-time ones,
   std::optional<bool> refuses;    // and whether it had that which interrupts; nothing: not known
-  std::uint64_t sent = 0;         // when; or when that was last found to be in vain
   bool changes_over = false;      // it was made to run another unit since the last look
   std::uint32_t taken = 0;        // numbers out of its outermost hand,
   std::uint64_t taken_since = 0;  // and since when so many
