@@ -16,8 +16,8 @@
 // last one is. Units with a pool or an identity of their own, roots and timed waits stand in the parking lot as ever;
 // only their tokens come from the shards. Nothing here is touched once somebody has been let go: who passes may end the
 // barrier. But for who has taken a token and does not stand in the parking lot yet: they are counted (`on_their_way_`),
-// and whoever ends the barrier waits for these; and for timed waits, whose time may just be over: they must have
-// returned (weft_barrier_destroy()).
+// and whoever ends the barrier waits for these, but for those of the process that this one was forked by; and for timed
+// waits, whose time may just be over: they must have returned (weft_barrier_destroy()).
 #include "core/sync/barrier.h"
 
 #include <bit>
@@ -29,6 +29,7 @@
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/parking_lot.h"
+#include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/worker.h"
 #include "os/clock.h"
@@ -148,8 +149,33 @@ struct Chain {
 
 }  // namespace
 
+// How many forks there have been, as far as it matters: each child goes on with its own number.
+namespace {
+
+constexpr unsigned epoch_bits = 16;
+std::uint32_t epoch_now() { return runtime.epoch.load(std::memory_order_relaxed) << epoch_bits; }
+
+// Of a word that was written in this process; else there are none. As many as there are KLTs at most: nobody is left on
+// its way.
+std::uint32_t count_in(std::uint32_t word) {
+  constexpr std::uint32_t count_mask = (1U << epoch_bits) - 1;
+  return (word & ~count_mask) == epoch_now() ? word & count_mask : 0;
+}
+
+}  // namespace
+
+void Barrier::begin_way() {
+  std::uint32_t word = on_their_way_.load(std::memory_order_relaxed);
+  while (!on_their_way_.compare_exchange_weak(word, epoch_now() | (count_in(word) + 1), std::memory_order_relaxed)) {
+  }
+}
+
+void Barrier::end_way() { on_their_way_.fetch_sub(1, std::memory_order_release); }
+
+std::uint32_t Barrier::count_on_their_way() const { return count_in(on_their_way_.load(std::memory_order_acquire)); }
+
 void Barrier::give_back() {
-  wait_while([this] { return on_their_way_.load(std::memory_order_acquire) != 0; });
+  wait_while([this] { return count_on_their_way() != 0; });
   BarrierShards* shards = shards_.load(std::memory_order_relaxed);
   if (shards == nullptr) return;
   shards_.store(nullptr, std::memory_order_relaxed);
@@ -243,12 +269,12 @@ Barrier::Outcome Barrier::wait_in_queue(std::uint32_t round, std::uint64_t deadl
   const auto same_round = [](const void* argument) {
     auto& before = *static_cast<const Seen*>(argument);
     const bool same = before.barrier->round_.load(std::memory_order_relaxed) == before.round;
-    if (before.counted) before.barrier->on_their_way_.fetch_sub(1, std::memory_order_release);
+    if (before.counted) before.barrier->end_way();
     before.counted = false;
     return same;
   };
   const ParkResult result = park_until(strict_key(this), same_round, &seen, deadline);
-  if (seen.counted) on_their_way_.fetch_sub(1, std::memory_order_release);  // its time was over before
+  if (seen.counted) end_way();  // its time was over before
   return result == ParkResult::timed_out ? Outcome::timed_out : Outcome::passed;
 }
 
@@ -297,12 +323,12 @@ bool Barrier::wait_in_shard(BarrierShards& shards) {
 
 Barrier::Outcome Barrier::wait_beside_shards(BarrierShards& shards, std::uint64_t deadline) {
   BarrierShard& shard = shards.of(worker_here());
-  on_their_way_.fetch_add(1, std::memory_order_relaxed);
+  begin_way();
   const bool last = count_arrival(shards, shard);
   const std::uint32_t round = round_.load(std::memory_order_relaxed);  // it ends under this lock, too
   shard.lock.unlock();
   if (last) {
-    on_their_way_.fetch_sub(1, std::memory_order_relaxed);
+    end_way();
     release(shards);
     return Outcome::passed_last;
   }

@@ -41,7 +41,8 @@ class Barrier {
   /// How many have arrived and wait.
   std::uint32_t arrived() const;
   std::uint32_t parties() const { return parties_; }
-  /// Frees what it has allocated; it can be used all the same. Nobody is at it.
+  /// Frees what it has allocated; it can be used all the same. Nobody waits, or arrives; who has been let go may still
+  /// be on its way out.
   void give_back();
 
  private:
@@ -58,11 +59,16 @@ class Barrier {
   Outcome wait_beside_shards(BarrierShards& shards, std::uint64_t deadline);
   bool take_back_from(BarrierShards& shards, BarrierShard& shard, std::uint32_t round);
   void release(BarrierShards& shards);
+  void begin_way();
+  void end_way();
+  std::uint32_t count_on_their_way() const;
 
   std::atomic<std::uint32_t> arrived_{0};  // while there are no shards
   std::atomic<std::uint32_t> round_{0};
   const std::uint32_t parties_;
-  std::atomic<std::uint32_t> on_their_way_{0};  // have arrived beside the shards, and do not stand in the queue yet
+  // Have arrived beside the shards, and do not stand in the queue yet; in the upper half, since which fork: those of
+  // the parent's will not come.
+  std::atomic<std::uint32_t> on_their_way_{0};
   std::atomic<BarrierShards*> shards_{nullptr};  // once there, for good
 };
 
