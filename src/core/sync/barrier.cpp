@@ -149,9 +149,9 @@ struct Chain {
 
 }  // namespace
 
-// How many forks there have been, as far as it matters: each child goes on with its own number.
 namespace {
 
+// Which fork this process comes of, as far as it matters.
 constexpr unsigned epoch_bits = 16;
 std::uint32_t epoch_now() { return runtime.epoch.load(std::memory_order_relaxed) << epoch_bits; }
 
