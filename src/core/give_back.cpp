@@ -1,7 +1,8 @@
 // A worker that is asked to end (Claims::ends) does so when it finds nothing to run (scheduler.cpp). Only while the
-// caller is the only root, and no other can become one (Runtime::entrance): then nothing can be published meanwhile
-// that relies on a worker which has been counted and ends. Units of nobody's region may still wait for something,
-// suspended; who makes one ready starts a KLT for it.
+// caller is the only root, and no other can become one (Runtime::entrance): so no thread of the program's publishes
+// anything meanwhile. But units of nobody's region may wait for something, suspended, which a timer, the kernel, or a
+// worker of the program's own makes ready, relying on a worker that has been counted, or is awake, and ends. So when
+// all have ended, somebody looks once more, and starts a KLT where there is something.
 #include "core/give_back.h"
 
 #include "core/find.h"

@@ -4,7 +4,7 @@
 //
 // No wake-up is lost. Let P publish work, let S go to sleep.
 //   P: publish work;            light fence; read sleepers; if > 0, read searchers; if 0, wake one.
-//   S: parked=1; sleepers += 1; searchers -= 1; heavy fence; look for work everywhere; sleep.
+//   S: sleepers += 1; parked=1; searchers -= 1; heavy fence; look for work everywhere; sleep.
 // Before the heavy fence P's publication may sit in a store buffer; after it, either P's loads come
 // after S's announcement (then P sees a sleeper, and no searcher but real ones), or P's publication
 // came before, and S's last look finds it. A searcher that P relied on goes through the same steps

@@ -149,8 +149,9 @@ struct UnitDetails {
   base::Relaxed<const char*> name{nullptr};
   std::int32_t priority = 0;  // in a pool that knows priorities; higher runs first
   std::uint16_t revivals = 0;
-  bool keeps_identity = false;              // `identity` is its own for good, not just while suspended
-  base::Relaxed<std::uint8_t> held_off{0};  // preemption, by the unit itself (core/preempt.cpp)
+  bool keeps_identity = false;  // `identity` is its own for good, not just while suspended
+  // Preemption, by the unit itself or while it forks: how deep, and whether a tick has been missed (core/preempt.cpp).
+  base::Relaxed<std::uint8_t> held_off{0};
 };
 
 /// A unit that is not free-standing.

@@ -1,4 +1,4 @@
-/* Sleeping and waking: the protocol at the head of src/core/scheduler.cpp, on a machine with store buffers
+/* Sleeping and waking: the protocol at the head of src/core/idle.cpp, on a machine with store buffers
  * (TSO, as x86-64).
  *
  * Two workers search, take, and sleep; publishers push work and do not run any themselves. Whoever has taken
