@@ -73,6 +73,7 @@ weft_abi_test(cancel_conditional C cancel_conditional.c)
 weft_abi_test(cancel_depend C cancel_depend.c)
 weft_abi_test(cancel_inner_group C cancel_inner_group.c)
 weft_abi_test(cancel_reductions C cancel_reductions.c NO_O0 PAIRS 1_1 2_2 8_2 8_8 STOCK 2)
+weft_abi_test(cancel_reductions_orphaned C cancel_reductions_orphaned.c PAIRS 1_1 2_2 8_2 8_8 NO_STOCK) # libgomp hangs
 weft_abi_test(cancel_combined C cancel_combined.c OPTIONS -w) # gcc warns of every cancel within a combined construct
 weft_abi_test(doacross C doacross.c STOCK 1 2) # libgomp's members spin while they wait: minutes with more than there are CPUs
 weft_abi_test(depend_kinds C depend_kinds.c)

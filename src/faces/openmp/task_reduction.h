@@ -27,6 +27,7 @@ struct ReductionSet {
   unsigned parts = 0;
   std::size_t count = 0;
   bool owns_memory = true;
+  ReductionSet* next_described = nullptr;  // by the same construct, for a compiler that describes several
   const void* recipe = nullptr;  // how copies are made and added up, for a compiler that leaves it to the runtime
   // In the list of those that are freed with the region (Team::left_reductions).
   ReductionSet* next_left = nullptr;

@@ -118,8 +118,8 @@ void publish_construct(Workshare& slot) {
 }
 
 void take_entry_step(Member& member, Workshare& slot, bool first, const EntryStep& step) {
-  step.run(member, step.data, first ? nullptr : slot.entry_data);
-  if (first) slot.entry_data = step.data;
+  void* made = step.run(member, step.data, first ? nullptr : slot.entry_data);
+  if (first) slot.entry_data = made;
 }
 
 void enter_and_leave_construct(Member& member, const EntryStep& step) {

@@ -43,7 +43,7 @@ struct alignas(base::cache_line) Workshare {
   std::uint64_t chunk = 0;                       // 0: static without chunk
   std::uint64_t width = 1;                       // guided: chunks are multiples of it
   void* memory = nullptr;                        // shared by the members of the construct, freed with it
-  const void* entry_data = nullptr;              // of the first member's EntryStep
+  void* entry_data = nullptr;                    // what the first member's EntryStep made
   std::atomic<std::uint64_t>* posted = nullptr;  // doacross (doacross.h), freed with it
   const std::uint64_t* extents = nullptr;        // lies behind it
   std::uint64_t rows = 0, columns = 0;
@@ -100,10 +100,11 @@ class WorkshareRing {
 Workshare& enter_construct(Member& member, bool* first);
 void publish_construct(Workshare& slot);
 
-/// Something that all members do when they enter a construct, the first one before the others can. `of_first` is the
-/// first one's data, nullptr for itself and where it is not there any more (nothing()).
+/// Something that all members do when they enter a construct, the first one before the others can. `of_first` is what
+/// the first one's run() returned, nullptr for itself and where it is not there any more (nothing()). It outlives the
+/// first member's stay in the construct: the others may come when that one has left a cancelled region.
 struct EntryStep {
-  void (*run)(Member& member, void* data, const void* of_first);
+  void* (*run)(Member& member, void* data, void* of_first);
   void* data;
 };
 

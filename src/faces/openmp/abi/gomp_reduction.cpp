@@ -23,14 +23,16 @@ constexpr unsigned words_for_item = 3;
 std::uintptr_t* next_of(const std::uintptr_t* data) { return reinterpret_cast<std::uintptr_t*>(data[word_next]); }
 ReductionSet* set_of(const std::uintptr_t* data) { return reinterpret_cast<ReductionSet*>(data[word_set]); }
 
-// `of_first`: what the first member of a worksharing construct registered, whose memory serves all of them.
-void make_sets(unsigned parts, std::uintptr_t* data, const std::uintptr_t* of_first, Taskgroup* group,
-               const Member& member) {
+// `of_first`: the sets of the first member of a worksharing construct, whose memory serves all of them. (Bug: it was
+// that member's description, which lies on its stack, and in a cancelled region may be gone.) Returns the first set.
+ReductionSet* make_sets(unsigned parts, std::uintptr_t* data, const ReductionSet* of_first, Taskgroup* group,
+                        const Member& member) {
+  ReductionSet* first = nullptr;
+  ReductionSet** link = &first;
   for (std::uintptr_t* each = data; each != nullptr; each = next_of(each)) {
     const std::size_t count = each[word_count], stride = each[word_stride];
-    ReductionSet* set = of_first != nullptr
-                            ? make_reductions(member, count, stride, 0, reinterpret_cast<char*>(of_first[word_memory]))
-                            : make_reductions(parts, count, stride, each[word_memory]);
+    ReductionSet* set = of_first != nullptr ? make_reductions(member, count, stride, 0, of_first->memory)
+                                            : make_reductions(parts, count, stride, each[word_memory]);
     for (std::size_t index = 0; index < count; ++index) {
       const std::uintptr_t* item = each + word_items + words_for_item * index;
       set->items()[index] = {reinterpret_cast<const void*>(item[0]), item[1]};
@@ -39,20 +41,23 @@ void make_sets(unsigned parts, std::uintptr_t* data, const std::uintptr_t* of_fi
     each[word_end] = each[word_memory] + stride * parts;
     each[word_set] = reinterpret_cast<std::uintptr_t>(set);
     if (group != nullptr) add_reductions(*group, set);
-    if (of_first != nullptr) of_first = next_of(of_first);
+    if (of_first != nullptr) of_first = of_first->next_described;
+    *link = set;
+    link = &set->next_described;
   }
+  return first;
 }
 
 void free_sets(const std::uintptr_t* data) {
   for (; data != nullptr; data = next_of(data)) free_reductions(set_of(data));
 }
 
-void enter_worksharing(Member& member, void* data, const void* of_first) {
+void* enter_worksharing(Member& member, void* data, void* of_first) {
   Taskgroup& group = begin_taskgroup(member);
   group.of_worksharing = true;
   group.construct_data = data;
-  make_sets(member.team->size, static_cast<std::uintptr_t*>(data), static_cast<const std::uintptr_t*>(of_first), &group,
-            member);
+  return make_sets(member.team->size, static_cast<std::uintptr_t*>(data), static_cast<ReductionSet*>(of_first), &group,
+                   member);
 }
 
 }  // namespace
@@ -109,16 +114,18 @@ WEFT_EXPORT void GOMP_task_reduction_remap(std::size_t count, std::size_t origin
 }
 
 /// The end of a worksharing construct with task reductions; the members have met in a barrier before, and meet again
-/// after member 0 has added the copies up and left, unless the region is cancelled.
+/// after member 0 has added the copies up and left, unless the region is cancelled. The compiler says so where it sees
+/// the region around. (Bug: it was taken at its word, but it sees none around an orphaned construct, whose first member
+/// then took the copies away from the others.)
 WEFT_EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   Member& member = this_member();
   auto data = static_cast<std::uintptr_t*>(member.task->group->construct_data);
   end_taskgroup(member);
-  if (cancelled) {
+  if (!cancelled) team_barrier(member);  // member 0 is through with the copies, which may be another's
+  if (cancelled || is_cancelled(*member.team)) {
     for (; data != nullptr; data = next_of(data)) free_reductions_later(*member.team, set_of(data));
     return;
   }
-  team_barrier(member);  // member 0 is through with the copies, which may be another's
   free_sets(data);
 }
 

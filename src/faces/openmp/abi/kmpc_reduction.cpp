@@ -190,14 +190,15 @@ void list_for_those_who_leave(Team& team, Taskgroup& group, Recipe& recipe) {
   free_reductions_later(team, recipe.set);
 }
 
-void enter_with_recipe(Member& member, void* data, const void* of_first) {
+void* enter_with_recipe(Member& member, void* data, void* of_first) {
   auto recipe = static_cast<Recipe*>(data);
-  auto first = static_cast<Recipe*>(const_cast<void*>(of_first));
+  auto first = static_cast<Recipe*>(of_first);
   if (first == nullptr) recipe->users.store(member.team->size, std::memory_order_relaxed);
   Taskgroup& group = begin_taskgroup(member);
   group.of_worksharing = true;
   add_set(member, group, *recipe, first);
   if (settings.cancellation) list_for_those_who_leave(*member.team, group, *recipe);
+  return recipe;
 }
 
 template <class From>
