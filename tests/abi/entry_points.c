@@ -186,12 +186,18 @@ typedef struct {
   int zeroed;
 } numbered_run;
 
+/* 0, and 4 where the clause says nonmonotonic. */
+static bool is_runtime(long schedule) { return schedule % 4 == 0; }
+
 static const loop_kind* kind_of(long schedule, bool ordered) {
   for (int k = 0; k < KINDS; ++k) {
     const char* name = loop_kinds[k].name;
     if (loop_kinds[k].ordered != ordered) continue;
     if (ordered) name += strlen("ordered_");
-    if (strcmp(name, schedule == 0 ? "runtime" : schedule == 1 ? "static" : schedule == 2 ? "dynamic" : "guided") == 0)
+    if (strcmp(name, is_runtime(schedule) ? "runtime"
+                     : schedule == 1      ? "static"
+                     : schedule == 2      ? "dynamic"
+                                          : "guided") == 0)
       return &loop_kinds[k];
   }
   return NULL;
@@ -229,10 +235,11 @@ static void numbered_ull_member(void* argument) {
 }
 
 static void numbered_loops(void) {
-  for (long schedule = 0; schedule < 4; ++schedule)
+  for (long schedule = 0; schedule <= 4; ++schedule)
     for (int ordered = 0; ordered < 2; ++ordered)
       for (int twin = 0; twin < 2; ++twin) {
-        numbered_run run = {{kind_of(schedule, ordered), 10, 210, 2, schedule == 0 ? 0 : 6, {0}, 0, 0}, schedule, 0};
+        const int chunk = is_runtime(schedule) ? 0 : 6;
+        numbered_run run = {{kind_of(schedule, ordered), 10, 210, 2, chunk, {0}, 0, 0}, schedule, 0};
         GOMP_parallel(twin ? numbered_ull_member : numbered_member, &run, 0, 0);
         check_loop(&run.run, 100, "numbered");
       }

@@ -80,6 +80,24 @@ static void inside_a_region(int n, choice c) {
   loop_log_free(&third);
 }
 
+/* Which GCC's code states by a number of its own. */
+static void with_task_reduction(void) {
+  enum { n = 20 };
+  int who[n], sum = 0, members = 0;
+#pragma omp parallel num_threads(4) shared(sum, members, who)
+  {
+#pragma omp single
+    members = omp_get_num_threads();
+#pragma omp for schedule(nonmonotonic : runtime) reduction(task, + : sum)
+    for (int i = 0; i < n; ++i) {
+      who[i] = omp_get_thread_num();
+      sum += i;
+    }
+  }
+  CHECK_EQ(sum, n * (n - 1) / 2);
+  for (int i = 0; i < n; ++i) CHECK_EQ(who[i], i % members);
+}
+
 static void body(void) {
   const omp_sched_t monotonic = omp_sched_monotonic;
   const choice choices[] = {
@@ -114,6 +132,8 @@ static void body(void) {
     inside_a_region(90, choices[i]);
     inside_a_region(0, choices[i]);
   }
+  omp_set_schedule(omp_sched_static, 1);
+  with_task_reduction();
   omp_set_schedule(kind_before, chunk_before);
 }
 

@@ -11,8 +11,9 @@
 
 namespace weft::openmp {
 
-// GCC's numbers for schedules where it is an argument (the high bit says monotonic).
-enum GccSchedule : long { gcc_runtime = 0, gcc_static = 1, gcc_dynamic = 2, gcc_guided = 3, gcc_auto = 4 };
+// GCC's numbers for schedules where it is an argument (the high bit says monotonic). None is for auto, which is static
+// in its code. (Bug: the last one was taken for that.)
+enum GccSchedule : long { gcc_runtime, gcc_static, gcc_dynamic, gcc_guided, gcc_nonmonotonic_runtime };
 
 // GCC takes dynamic without a modifier for nonmonotonic, as OpenMP 5 says. Its own runtime gives each thread its chunks
 // in ascending order all the same, and so does LLVM's to GCC's code; programs rely on it (sumaclust, megahit: the first
@@ -36,7 +37,8 @@ template <class T>
 Loop by_number(const Loop& loop, long schedule, T chunk, bool ordered = false) {
   constexpr unsigned long kinds = 7;
   const long kind = static_cast<long>(static_cast<unsigned long>(schedule) & kinds);
-  return kind == gcc_runtime ? by_runtime(loop, ordered) : scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
+  if (kind == gcc_runtime || kind == gcc_nonmonotonic_runtime) return by_runtime(loop, ordered);
+  return scheduled(loop, static_cast<Schedule>(kind), chunk, ordered);
 }
 
 template <class T>
