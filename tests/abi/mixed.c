@@ -1,11 +1,12 @@
 /* One process with code of both compilers: one runtime, one set of workers, one set of ICVs, and regions, constructs
  * and tasks of one inside those of the other. The program is GCC's, its halves are libraries. */
+#include <malloc.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "mixed.h"
 
-enum { members = 4, n = 50 };
+enum { members = 4, n = 50, final_tasks = 2000 };
 static const struct half* const halves[2] = {&gcc_half, &llvm_half};
 
 struct run {
@@ -130,11 +131,42 @@ static void one_set_of_workers(void) {
   if (workers != NULL) CHECK_LE(threads_of_process(), atoi(workers) + members + 3);
 }
 
+struct links {
+  const struct half* half;
+  int value;
+};
+
+static void link_some(void* argument) {
+  struct links* links = argument;
+  for (int i = 0; i < 3; ++i) links->half->link(i, &links->value);
+}
+
+static void some_final_tasks(const struct half* outer, const struct half* inner) {
+  for (int i = 0; i < final_tasks; ++i) {
+    struct links links = {inner, 1};
+    outer->included(link_some, &links);
+    CHECK_EQ(links.value, ((1 * 3 + 0) * 3 + 1) * 3 + 2);
+  }
+}
+
+/* What final tasks of one know of the dependences between those of the other that are included in them is gone with
+ * them. What the runtime keeps depends on chance, but does not grow with their number. */
+static void final_tasks_leave_nothing(const struct half* outer, const struct half* inner) {
+  some_final_tasks(outer, inner);
+  const size_t before = mallinfo2().uordblks;
+  some_final_tasks(outer, inner);
+  CHECK_LE(mallinfo2().uordblks, before + 50 * final_tasks);
+}
+
 static void body(void) {
   one_runtime();
   if (getenv("CHECK_RUNTIME") != NULL) one_set_of_workers();
   settings();
   for (int i = 0; i < 4; ++i) pair(halves[i / 2], halves[i % 2]);
+  for (int i = 0; i < 4; ++i) final_tasks_leave_nothing(halves[i / 2], halves[i % 2]);
 }
 
-CHECK_MAIN_FLAT(body)
+int main(void) {
+  mallopt(M_ARENA_MAX, 1); /* mallinfo2() tells of one */
+  return check_run_flat(body);
+}

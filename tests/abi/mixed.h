@@ -18,6 +18,8 @@ struct half {
   void (*tasks)(int n, int* count);
   void (*link)(int i, int* value); /* a task that depends on the last one through *value */
   void (*wait)(void);
+  /* Calls f(argument) in a task within a final one. */
+  void (*included)(void (*f)(void*), void* argument);
   void* (*new_nest_lock)(void);
   void (*lock_twice)(void* lock); /* and unlocks once */
   void (*unlock)(void* lock);

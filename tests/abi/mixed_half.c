@@ -57,6 +57,15 @@ static void wait(void) {
 #pragma omp taskwait
 }
 
+static void included(void (*f)(void*), void* argument) {
+#pragma omp task final(1) firstprivate(f, argument)
+  {
+#pragma omp task firstprivate(f, argument)
+    f(argument);
+  }
+#pragma omp taskwait
+}
+
 static void* new_nest_lock(void) {
   omp_nest_lock_t* lock = malloc(sizeof *lock);
   omp_init_nest_lock(lock);
@@ -75,5 +84,5 @@ const struct half HALF = {
 #else
     "gcc",
 #endif
-    set_threads, max_threads, level,     ancestor, region,        barrier,    loop,  shares,
-    single,      tasks,       link_next, wait,     new_nest_lock, lock_twice, unlock};
+    set_threads, max_threads, level,     ancestor, region,   barrier,       loop,       shares,
+    single,      tasks,       link_next, wait,     included, new_nest_lock, lock_twice, unlock};

@@ -344,6 +344,8 @@ void end_uncounted(Member& member, Task& task) {
     run_body(member, task, true);
   if (task.moved_to != nullptr) [[unlikely]]
     end_moved(member, *task.moved_to);
+  else if (task.children_table != nullptr) [[unlikely]]
+    free_table(task);  // of a final one, whose children LLVM's code gave dependences
   if (may_leave_children && member.team->level == 0) run_those_put_off(member);
 }
 
