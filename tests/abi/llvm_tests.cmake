@@ -36,6 +36,7 @@ weft_abi_clang_test(teams llvm_teams.c)
 weft_abi_clang_test(collapse llvm_collapse.c)
 weft_abi_clang_test(loop_simd llvm_loop_simd.c)
 weft_abi_clang_test(task_graph llvm_task_graph.c)
+weft_abi_clang_test(long_depend llvm_long_depend.c)
 weft_abi_clang_test(set_defaults llvm_set_defaults.c NO_STOCK) # libomp leaves some ICVs of the calling thread as they are
 weft_abi_clang_test(num_threads_list llvm_num_threads_list.c)
 weft_abi_clang_test(entries llvm_entries.c NO_STOCK) # libomp's loops overflow at the ends of their types

@@ -4,10 +4,12 @@
 // untied tasks are run as tied ones, its parts are run one after the other.
 #include "faces/openmp/abi/kmpc_task.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "base/layout.h"
+#include "base/panic.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/cancel.h"
 #include "faces/openmp/ompt/sync.h"
@@ -106,7 +108,24 @@ DependenceList collect(Dependence* into, std::int32_t count, const LlvmDependenc
 
 // Never none.
 std::size_t list_bytes(std::int32_t count, std::int32_t more) {
-  return static_cast<std::size_t>((count > 0 ? count : 0) + (more > 0 ? more : 0) + 1) * sizeof(Dependence);
+  return (static_cast<std::size_t>(count > 0 ? count : 0) + static_cast<std::size_t>(more > 0 ? more : 0) + 1) *
+         sizeof(Dependence);
+}
+
+// Memory for a list that is too long for the stack; nullptr: it is not. (Bug: that of a clause with an iterator ran
+// over it.)
+inline void* memory_for_long(std::size_t bytes) {
+  constexpr std::size_t most_on_stack = 256 * sizeof(Dependence);
+  if (bytes <= most_on_stack) [[likely]]
+    return nullptr;
+  void* memory = std::malloc(bytes);
+  if (memory == nullptr) base::panic("no memory for %zu bytes of dependences", bytes);
+  return memory;
+}
+
+inline void free_long(void* memory) {
+  if (memory != nullptr) [[unlikely]]
+    std::free(memory);
 }
 
 [[gnu::noinline, gnu::cold]] void submit_watched(Member& member, const TaskPreamble& preamble,
@@ -251,10 +270,13 @@ WEFT_EXPORT std::int32_t __kmpc_omp_task_with_deps(Ident* place, Gtid thread, Ll
                                                    const LlvmDependence* first, std::int32_t more,
                                                    const LlvmDependence* second) {
   if (preamble_of(task).begun) return __kmpc_omp_task(place, thread, task);
-  auto into = static_cast<Dependence*>(__builtin_alloca(list_bytes(count, more)));
-  const DependenceList list = collect(into, count, first, more, second);
+  const std::size_t bytes = list_bytes(count, more);
+  void* kept = memory_for_long(bytes);
+  void* into = kept != nullptr ? kept : __builtin_alloca(bytes);
+  const DependenceList list = collect(static_cast<Dependence*>(into), count, first, more, second);
   ompt::from_program(WEFT_CALLER,
                      [&] { submit_llvm_task(this_member(), task, list.count != 0 ? &list : nullptr, true); });
+  free_long(kept);
   return 0;
 }
 
@@ -291,10 +313,12 @@ WEFT_EXPORT std::int32_t __kmpc_omp_taskyield(Ident*, Gtid, int) {
 
 WEFT_EXPORT void __kmpc_omp_taskwait_deps_51(Ident*, Gtid, std::int32_t count, const LlvmDependence* first,
                                              std::int32_t more, const LlvmDependence* second, std::int32_t nowait) {
-  auto into = static_cast<Dependence*>(__builtin_alloca(list_bytes(count, more)));
-  const DependenceList list = collect(into, count, first, more, second);
-  if (list.count == 0) return;
-  ompt::from_program(WEFT_CALLER, [&] { wait_for_dependences(this_member(), list, nowait == 0); });
+  const std::size_t bytes = list_bytes(count, more);
+  void* kept = memory_for_long(bytes);
+  void* into = kept != nullptr ? kept : __builtin_alloca(bytes);
+  const DependenceList list = collect(static_cast<Dependence*>(into), count, first, more, second);
+  if (list.count != 0) ompt::from_program(WEFT_CALLER, [&] { wait_for_dependences(this_member(), list, nowait == 0); });
+  free_long(kept);
 }
 WEFT_EXPORT void __kmpc_omp_wait_deps(Ident* place, Gtid thread, std::int32_t count, const LlvmDependence* first,
                                       std::int32_t more, const LlvmDependence* second) {
