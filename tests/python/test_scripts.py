@@ -123,6 +123,18 @@ def test_weft_and_its_benchmarks_need_no_package_of_the_tests(tmp_path: Path) ->
     assert "FFTW_INCLUDE_DIR" in configure("ON").stderr
 
 
+# `make run` ended with errors of clang's where libomp's package is not there: omp.h, -lomp.
+def test_a_clang_that_cannot_build_openmp_programs_is_left_out(tmp_path: Path) -> None:
+    def configure(script: str) -> str:
+        clang = make_script(tmp_path / "clang-19", script)
+        options = ["-G", "Ninja", "-DBUILD_TESTING=OFF", f"-DWEFT_CLANG={clang}"]
+        command = ["cmake", "-S", ROOT, "-B", tmp_path / "tree", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert "no programs built by clang" in configure("#!/bin/sh\nexit 1\n")
+    assert "no programs built by clang" not in configure("#!/bin/sh\nexit 0\n")
+
+
 def run_tests(tree: Path, tests: str | None, *options: str) -> tuple[int, list[str]]:
     """Runs run-tests on a build tree with these ctest lines."""
     folder = tree / "build"
