@@ -2,6 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+.NOTPARALLEL: # two of them would build in the same folders
 .PHONY: help run bench build test stress lint format clean
 
 help: ## show this list
@@ -22,9 +23,7 @@ build: ## build weft: the runtime is then build/dropin/libgomp.so.1
 	@scripts/build release
 
 test: ## build with and without sanitizers, and run every test but the long ones
-	@scripts/bootstrap build test
-	@scripts/build --tests release asan tsan ubsan
-	@.venv/bin/python scripts/run-tests release asan tsan ubsan
+	@.ci/run
 
 stress: ## run the long tests, and repeat the unit and stress tests (REPEAT=100 times)
 	@scripts/bootstrap build test

@@ -1,11 +1,15 @@
-"""The scripts behind `make`: what bootstrap says without rights, what build builds, and how run-tests counts."""
+"""The scripts behind `make`: what bootstrap installs and says, what build builds, and how run-tests counts."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +21,9 @@ from conftest import ROOT, make_script
 def tree(tmp_path: Path) -> Path:
     for folder in ("scripts", "requirements"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
+    (tmp_path / "python" / "weft").mkdir(parents=True)
+    for name in ("__init__.py", "machine.py"):  # for run-tests
+        shutil.copy(ROOT / "python" / "weft" / name, tmp_path / "python" / "weft")
     return tmp_path
 
 
@@ -47,19 +54,144 @@ def test_bootstrap_without_rights_names_the_packages_in_one_line(tree: Path, bar
     assert not (tree / "apt-get-was-called").exists()
 
 
-def test_bootstrap_with_rights_installs_what_is_missing(tree: Path, bare_system: dict[str, str]) -> None:
+@pytest.fixture
+def own_system(tree: Path, bare_system: dict[str, str]) -> dict[str, str]:
+    """The same for root. Its apt-get fails where its arguments match $FAILS; what it did is in `calls`."""
     make_script(tree / "tools" / "id", "#!/bin/sh\necho 0\n")
-    make_script(tree / "tools" / "apt-get", f'#!/bin/sh\necho "$@" >> {tree}/calls\n')
+    script = f"""#!/bin/bash
+[[ -n $FAILS && "$*" =~ $FAILS ]] && exit 100
+echo "$@" >> {tree}/calls
+"""
+    make_script(tree / "tools" / "apt-get", script)
     make_script(tree / "tools" / "apt-cache", "#!/bin/sh\nexit 0\n")
     (tree / "requirements" / "tools.txt").write_text("")
+    make_python(tree)
+    return bare_system
+
+
+def make_python(tree: Path, version: str = "3.11.2", pip: str = "true") -> None:
+    """A .venv, as the user may have made it."""
     python = tree / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    make_script(python, "#!/bin/sh\n")
-    result = bootstrap(tree, bare_system, "build")
+    python.parent.mkdir(parents=True, exist_ok=True)
+    make_script(
+        python, f'#!/bin/sh\ncase "$*" in --version) echo {version};; *) echo "$@" >> {tree}/pip; {pip};; esac\n'
+    )
+
+
+def installed(tree: Path) -> list[set[str]]:
+    """The words of each installation."""
+    calls = (set(line.split()) for line in (tree / "calls").read_text().splitlines())
+    return [call for call in calls if "install" in call and "--simulate" not in call]
+
+
+def test_bootstrap_with_rights_installs_what_is_missing(tree: Path, own_system: dict[str, str]) -> None:
+    result = bootstrap(tree, own_system, "build")
     assert (result.returncode, result.stderr) == (0, "")
-    update, install = (tree / "calls").read_text().splitlines()
-    assert update == "update"
-    assert {"install", "-y", "g++", "cmake", "ccache"} <= set(install.split())
+    assert (tree / "calls").read_text().splitlines()[0].split()[-1] == "update"
+    needed, optional = installed(tree)
+    assert {"-y", "--no-remove", "g++", "cmake"} <= needed
+    assert "ccache" not in needed
+    assert {"-y", "--no-remove", "ccache", "valgrind"} <= optional
+
+
+# libomp-19-dev and libomp-14-dev cannot be installed both, and `apt-get install -y` took away what the user had.
+def test_what_has_no_place_beside_the_users_packages_is_left_out(tree: Path, own_system: dict[str, str]) -> None:
+    own_system["FAILS"] = "install.* valgrind"
+    result = bootstrap(tree, own_system, "build")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "valgrind; going on without it" in result.stdout
+    assert any("ccache" in call for call in installed(tree))
+    assert (tree / "build-logs" / "left-out-valgrind").exists()
+    assert not (tree / "build-logs" / "left-out-ccache").exists()
+
+
+def test_a_broken_source_of_packages_is_told_and_gone_on_with(tree: Path, own_system: dict[str, str]) -> None:
+    own_system["FAILS"] = "update|install.* valgrind"
+    result = bootstrap(tree, own_system, "build")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "could not get every list" in result.stdout
+    assert any("g++" in call for call in installed(tree))
+    assert not (tree / "build-logs" / "left-out-valgrind").exists()  # the next time it may be there
+
+
+def test_what_is_needed_and_cannot_be_installed_is_an_error(tree: Path, own_system: dict[str, str]) -> None:
+    own_system["FAILS"] = "install.* cmake"
+    result = bootstrap(tree, own_system, "build")
+    assert result.returncode == 1
+    assert "could not install" in result.stderr
+
+
+def test_packages_are_no_patterns_of_file_names(tree: Path, own_system: dict[str, str]) -> None:
+    (tree / "ccacheX").touch()
+    bootstrap(tree, own_system, "build")
+    assert "ccache" in installed(tree)[1]
+
+
+def test_a_venv_of_the_users_own_is_kept(tree: Path, own_system: dict[str, str]) -> None:
+    make_python(tree, pip="false")
+    (tree / ".venv" / "mine").touch()
+    result = bootstrap(tree, own_system, "build")
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert ".venv" in result.stderr
+    assert (tree / ".venv" / "mine").exists()
+
+
+@pytest.mark.parametrize("mark", [".made-by-weft", ".installed-tools.txt"])
+def test_a_broken_venv_of_weft_is_made_anew(tree: Path, own_system: dict[str, str], mark: str) -> None:
+    make_python(tree, pip="false")
+    (tree / ".venv" / mark).write_text("old")
+    (tree / ".venv" / "old").touch()
+    bootstrap(tree, own_system, "build")
+    assert not (tree / ".venv" / "old").exists()
+    assert (tree / ".venv" / ".made-by-weft").exists()
+
+
+# After an upgrade of the system's Python the packages of .venv are those of another one.
+def test_packages_are_installed_anew_for_another_python(tree: Path, own_system: dict[str, str]) -> None:
+    def installations() -> int:
+        bootstrap(tree, own_system, "build")
+        return (tree / "pip").read_text().count("-r requirements/tools.txt")
+
+    assert [installations(), installations()] == [1, 1]
+    make_python(tree, version="3.13.1")
+    assert installations() == 2
+
+
+@pytest.mark.parametrize(("script", "word"), [("bootstrap", "build"), ("build", "release")])
+def test_of_two_at_once_the_second_waits_and_says_so(
+    tree: Path, own_system: dict[str, str], script: str, word: str
+) -> None:
+    make_script(tree / "tools" / "cmake", "#!/bin/sh\n")
+    (tree / "build-logs").mkdir()
+    with (tree / "build-logs" / f"lock-{script}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = [tree / "scripts" / script, word]
+        with subprocess.Popen(command, env=own_system, stdout=subprocess.PIPE, text=True) as second:
+            assert second.stdout is not None
+            assert second.stdout.readline() == f"weft: waiting for another {script} in this checkout\n"
+            assert second.poll() is None
+            assert not (tree / "calls").exists()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            second.communicate()
+    assert second.returncode == 0
+
+
+# After `sudo make build`, `make run` ended with a line of bash's about a lock.
+@pytest.mark.parametrize(("script", "word"), [("bootstrap", "build"), ("build", "release")])
+def test_folders_of_roots_are_named_in_one_line(tree: Path, script: str, word: str) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can become somebody else")
+    with tempfile.TemporaryDirectory() as name:
+        shutil.copytree(tree, name, dirs_exist_ok=True)
+        Path(name).chmod(0o777)
+        logs = Path(name) / "build-logs"
+        logs.mkdir()
+        command = [Path(name) / "scripts" / script, word]
+        result = subprocess.run(command, user=65534, group=65534, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"weft: {logs}: you may not write there")
+    assert result.stderr.count("\n") == 1
 
 
 def test_bootstrap_names_an_unknown_group(tree: Path) -> None:
@@ -80,6 +212,7 @@ echo "$@" >> {tree}/calls
 mkdir -p build
 touch build/build.ninja
 echo "BUILD_TESTING:BOOL=${{3#-DBUILD_TESTING=}}" > build/CMakeCache.txt
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >> build/CMakeCache.txt
 """
     make_script(tools / "cmake", script)
     return dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
@@ -108,6 +241,52 @@ def test_build_keeps_the_tests_when_packages_came_in(tree: Path, recorder: dict[
     (tree / "build-logs" / "installed").touch()
     os.utime(tree / "build-logs" / "installed", (newer, newer))
     assert build(tree, recorder, "release") == ["--preset release -DBUILD_TESTING=ON"]
+
+
+# A copy of a checkout, its build tree with it, built the sources of the first one.
+def test_build_configures_the_tree_of_another_checkout_afresh(tree: Path, recorder: dict[str, str]) -> None:
+    build(tree, recorder, "release")
+    cache = tree / "build" / "CMakeCache.txt"
+    cache.write_text(cache.read_text().replace(f"={tree}", f"={tree.parent}"))
+    assert build(tree, recorder, "release") == ["--preset release -DBUILD_TESTING=OFF --fresh"]
+    assert build(tree, recorder, "release") == []
+
+
+@pytest.mark.parametrize("script", ["lint", "format"])
+def test_without_a_list_of_the_sources_nothing_is_right(tree: Path, script: str) -> None:
+    environment = dict(os.environ, GIT_CEILING_DIRECTORIES=str(tree.parent))
+    result = subprocess.run([tree / "scripts" / script], env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1].startswith(f"weft: {script}: git does not list the sources here")
+
+
+def test_what_ruff_cannot_mend_does_not_keep_the_rest_from_being_laid_out(tree: Path) -> None:
+    for tool in ("bin/git", "bin/clang-format", ".venv/bin/ruff"):
+        (tree / tool).parent.mkdir(parents=True, exist_ok=True)
+    make_script(tree / "bin" / "git", "#!/bin/sh\necho a.c\n")
+    make_script(tree / "bin" / "clang-format", "#!/bin/sh\n")
+    make_script(tree / ".venv" / "bin" / "ruff", f'#!/bin/sh\necho "$1" >> {tree}/calls\n[ "$1" = format ]\n')
+    environment = dict(os.environ, PATH=f"{tree}/bin:{os.environ['PATH']}")
+    result = subprocess.run([tree / "scripts" / "format"], env=environment, capture_output=True, check=False)
+    assert (tree / "calls").read_text().split() == ["check", "format"]
+    assert result.returncode == 1
+
+
+@pytest.mark.parametrize(("broken", "last"), [("bootstrap", "0 passed, 1 failed"), ("run-tests", "2 passed, 3 failed")])
+def test_the_line_that_counts_is_the_last_one_whatever_fails(tree: Path, broken: str, last: str) -> None:
+    shutil.copytree(ROOT / ".ci", tree / ".ci")
+    shutil.copy(ROOT / "Makefile", tree)
+    for script in ("bootstrap", "build"):
+        make_script(tree / "scripts" / script, f"#!/bin/sh\n[ {script} != {broken} ]\n")
+    (tree / ".venv" / "bin").mkdir(parents=True)
+    make_script(tree / ".venv" / "bin" / "python", "#!/bin/sh\necho 2 passed, 3 failed\nexit 1\n")
+    for command in ([tree / ".ci" / "run"], ["make", "-C", tree, "test"]):
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.returncode != 0
+        assert last in result.stdout.splitlines()
+    assert subprocess.run([tree / ".ci" / "run"], capture_output=True, text=True, check=False).stdout.endswith(
+        f"{last}\n"
+    )
 
 
 # `make run` on a machine that has never seen the tests' packages ended with an error of CMake's.
@@ -196,3 +375,29 @@ def test_unbuilt_preset_fails(tree: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert result.stdout.splitlines()[-1] == "0 passed, 1 failed"
+
+
+def test_interrupted_tests_end_with_one_line(tree: Path) -> None:
+    (tree / "build").mkdir()
+    (tree / "build" / "CTestTestfile.cmake").write_text('add_test(waits "sleep" "60")\n')
+    command = [sys.executable, tree / "scripts" / "run-tests", "release"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as tests:  # type: ignore[call-overload]
+        assert tests.stdout is not None
+        tests.stdout.readline()
+        time.sleep(0.5)
+        os.killpg(tests.pid, signal.SIGINT)
+        _, said = tests.communicate(timeout=30)
+    assert tests.returncode == 130
+    assert said == "weft: run-tests: interrupted\n"
+
+
+def test_as_many_tests_at_a_time_as_the_process_may_use_cpus(tree: Path) -> None:
+    (tree / "python" / "weft" / "machine.py").write_text("def default_workers(): return 17\n")
+    (tree / "build").mkdir()
+    (tree / "bin").mkdir()
+    make_script(tree / "bin" / "ctest", f'#!/bin/sh\necho "$@" >> {tree}/calls\n')
+    command = [sys.executable, tree / "scripts" / "run-tests", "release"]
+    environment = dict(os.environ, PATH=f"{tree}/bin:{os.environ['PATH']}")
+    subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert "-j 17" in (tree / "calls").read_text()
