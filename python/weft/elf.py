@@ -134,6 +134,10 @@ class Elf:
     def needed(self) -> list[str]:
         return [self._dynamic_string(value) for tag, value in self._dynamic if tag == DT_NEEDED]
 
+    def check(self) -> None:
+        """Raises ElfError if what the kernel and the loader would read of it is not there, as in a file cut short."""
+        _ = self.interpreter, self.needed
+
     @property
     def soname(self) -> str | None:
         return next((self._dynamic_string(value) for tag, value in self._dynamic if tag == DT_SONAME), None)

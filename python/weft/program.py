@@ -96,7 +96,9 @@ def find_image(path: Path) -> Image:
                 break
             image.path = find_program(interpreter)
             image.interpreters.append(image.path)
-        image.elf = Elf.open(image.path)
+        elf = Elf.open(image.path)
+        elf.check()
+        image.elf = elf
     except ElfError as error:
         image.problem = str(error)
     except ProgramError as error:

@@ -244,6 +244,18 @@ def test_not_executable_is_126(weft: Path, tmp_path: Path) -> None:
     assert run(weft, "data", env=environment).returncode == 126
 
 
+# `weft run` ended with a traceback.
+@pytest.mark.parametrize("size", [30, 100])
+def test_program_that_was_cut_short_is_126(weft: Path, openmp_program: Path, tmp_path: Path, size: int) -> None:
+    program = tmp_path / "short"
+    program.write_bytes(openmp_program.read_bytes()[:size])
+    program.chmod(0o755)
+    result = run(weft, program)
+    assert result.returncode == 126
+    assert result.stderr.startswith(f"weft: run: {program}: ")
+    assert result.stderr.count("\n") == 1
+
+
 def test_script_without_interpreter_is_run_by_the_shell(weft: Path, tmp_path: Path) -> None:
     result = run(weft, make_script(tmp_path / "script", "echo $1 from $0\n"), "hello")
     assert (result.stdout, result.stderr) == (f"hello from {tmp_path}/script\n", "")
