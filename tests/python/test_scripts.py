@@ -314,6 +314,37 @@ def test_a_clang_that_cannot_build_openmp_programs_is_left_out(tmp_path: Path) -
     assert "no programs built by clang" not in configure("#!/bin/sh\nexit 0\n")
 
 
+# The folders of pkg-config's file, and what the command's link leads to, were put behind the prefix all the same.
+@pytest.mark.parametrize(
+    ("libdir", "packaged", "linked"),
+    [
+        ("lib", "prefix=${pcfiledir}/../../\nlibdir=${prefix}/lib\n", "../lib/weft/weft"),
+        ("/opt/lib", "prefix=/usr\nlibdir=/opt/lib\n", "/opt/lib/weft/weft"),
+    ],
+)
+def test_weft_is_installed_into_a_folder_outside_the_prefix(
+    tmp_path: Path, libdir: str, packaged: str, linked: str
+) -> None:
+    project = f"""cmake_minimum_required(VERSION 3.25)
+project(weft VERSION 1.0.0 LANGUAGES NONE)
+add_library(weft INTERFACE)
+include({ROOT}/cmake/WeftInstall.cmake)
+"""
+    (tmp_path / "CMakeLists.txt").write_text(project)
+    (tmp_path / "weft").touch()
+    for folder in ("include/weft", "python", "build/dropin"):
+        (tmp_path / folder).mkdir(parents=True)
+    folders = [f"-DCMAKE_INSTALL_LIBDIR={libdir}", "-DCMAKE_INSTALL_PREFIX=/usr"]
+    built, installed = tmp_path / "build", tmp_path / "installed"
+    quiet = {"check": True, "capture_output": True}
+    subprocess.run(["cmake", "-S", tmp_path, "-B", built, *folders], **quiet)  # type: ignore[call-overload]
+    environment = dict(os.environ, DESTDIR=str(installed))
+    subprocess.run(["cmake", "--install", built], env=environment, **quiet)  # type: ignore[call-overload]
+    [package] = installed.rglob("weft.pc")
+    assert package.read_text().startswith(packaged)
+    assert str((installed / "usr" / "bin" / "weft").readlink()) == linked
+
+
 def run_tests(tree: Path, tests: str | None, *options: str) -> tuple[int, list[str]]:
     """Runs run-tests on a build tree with these ctest lines."""
     folder = tree / "build"
