@@ -35,6 +35,8 @@ def main() -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
         drop_output()
     except (OSError, ValueError) as error:

@@ -20,7 +20,7 @@ app = typer.Typer(
 
 USAGE_ERROR = 2
 # click's UsageError, which some versions of typer carry themselves.
-CommandLineError: type[Exception] = typer.BadParameter.__mro__[1]
+CommandLineError: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
 
 # These commands read their own options, `--help` too.
 HANDED_ON = {

@@ -37,21 +37,25 @@ def cgroup_folders(controller: str = "") -> list[Path]:
     return [parent for parent in (folder, *folder.parents) if parent.is_relative_to(root)]
 
 
+def words_of(file: Path) -> list[str]:
+    """Empty where it cannot be read."""
+    try:
+        return file.read_text().split()
+    except OSError:
+        return []
+
+
 def cgroup_values(name: str, controller: str = "") -> list[list[str]]:
-    values: list[list[str]] = []
-    for folder in cgroup_folders(controller):
-        try:
-            values.append((folder / name).read_text().split())
-        except OSError:
-            continue
-    return values
+    return [words for folder in cgroup_folders(controller) if (words := words_of(folder / name))]
 
 
 def cpu_quota() -> float | None:
     """CPUs' worth of time that the tightest cgroup allows; None for no limit."""
     limits = [(int(value[0]), int(value[1])) for value in cgroup_values("cpu.max") if value[0] != "max"]
-    quotas, periods = (cgroup_values(f"cpu.cfs_{name}_us", "cpu") for name in ("quota", "period"))
-    limits += [(int(quota[0]), int(period[0])) for quota, period in zip(quotas, periods, strict=True)]
+    for folder in cgroup_folders("cpu"):
+        quota, period = (words_of(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+        if quota and period:
+            limits.append((int(quota[0]), int(period[0])))
     return min((quota / period for quota, period in limits if quota > 0 and period > 0), default=None)
 
 

@@ -32,7 +32,8 @@ libiomp5). PROGRAM is not changed: it keeps its arguments, input, output, signal
 
 Options:
   --report       At exit, print on standard error what the runtime did, in each process that used it.
-  --workers N    Use N workers, 1 to 1024 (default: one for each CPU that the process may use).
+  --workers N    Use N workers, 1 to 1024 (default: one for each CPU that the process may use, no more than its
+                 cgroup's quota allows).
   --help         Show this text.
 
 A program that weft cannot reach (a static executable, say) is named on standard error, and runs as it is.

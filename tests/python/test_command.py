@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 
 import weft
 from conftest import ROOT
-from weft import machine
+from weft import ctl, machine
+from weft.__main__ import main as weft_main
 from weft.info import facts, ranges
 
 
@@ -81,6 +83,25 @@ def test_tightest_cgroup_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(machine, "affinity", lambda: list(range(8)))
     assert machine.default_workers() == 2
     assert machine.pids_limit() == 77
+
+
+def test_a_quota_without_a_period_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "cpu.cfs_quota_us").write_text("75000\n")
+    (tmp_path / "inner" / "cpu.cfs_quota_us").write_text("50000\n")
+    (tmp_path / "cpu.cfs_period_us").write_text("100000\n")
+    folders = {"cpu": [tmp_path / "inner", tmp_path]}
+    monkeypatch.setattr(machine, "cgroup_folders", lambda controller="": folders.get(controller, []))
+    assert machine.cpu_quota() == 0.75
+
+
+def test_interrupted_it_says_nothing_and_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ctl, "main", interrupted)
+    monkeypatch.setattr(sys, "argv", ["weft", "ctl", "1", "status"])
+    assert weft_main() == 130
 
 
 def test_without_its_packages_the_command_says_so() -> None:

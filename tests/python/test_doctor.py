@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PROGRAM, ROOT, Compile, as_owner_nobody, make_script
+from weft.doctor import libraries
 from weft.doctor.diagnosis import Diagnosis, SubjectError, diagnose
 from weft.doctor.runtimes import Kind
 from weft.doctor.view import doctor
@@ -40,6 +41,12 @@ def test_runtime_behind_a_library(compile_c: Compile, tmp_path: Path) -> None:
     program = compile_c(call, "program", str(library), "-Wl,-rpath,$ORIGIN", folder=tmp_path)
     assert kinds(diagnose(str(program))) == [Kind.GCC]
     assert "in a program" in diagnose(str(library)).verdict
+
+
+def test_a_loader_that_fails_with_a_blank_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loader = make_script(tmp_path / "loader", "#!/bin/sh\necho >&2\nexit 1\n")
+    monkeypatch.setattr(libraries, "system_loader", lambda: str(loader))
+    assert libraries.loaded_libraries(tmp_path / "program").problem is None
 
 
 def test_copy_of_a_wheel(wheel_program: Path) -> None:

@@ -55,5 +55,5 @@ def loaded_libraries(path: Path) -> Libraries:
             file = Path(found["path"])
             libraries.found.append((found["name"] or file.name, file))
     if answer.returncode:
-        libraries.problem = (answer.stderr or answer.stdout).strip().splitlines()[-1:][0] if answer.stderr else None
+        *_, libraries.problem = [None, *answer.stderr.strip().splitlines()]
     return libraries
