@@ -8,6 +8,7 @@ all of them and the later ones only the better one of each case.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from .catalog import Benchmark, Case
 from .pace import line_ns
@@ -17,7 +18,9 @@ from .runtimes import Runtime, Setting
 
 SLOW_US = 300_000  # a case this slow on a runtime is measured there in SLOW_ROUNDS rounds only
 SLOW_ROUNDS = 3
-FAILURES_ENOUGH = 2  # a case that fails this often on a runtime is left alone
+FAILURES_ENOUGH = 2  # a case that fails this often on one of what is compared is left alone there
+QUICK_ROUNDS = 2
+QUICK_SCALE = 0.4  # of the time that a case is measured
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,13 @@ class Step:
     round: int
 
 
-def _rotated(runtimes: Sequence[Runtime], by: int) -> list[Runtime]:
-    by %= len(runtimes)
-    return [*runtimes[by:], *runtimes[:by]]
+T = TypeVar("T")
+
+
+def rotated(compared: Sequence[T], by: int) -> list[T]:
+    """The order of a round: each comes first in its turn."""
+    start = by % len(compared) if compared else 0
+    return [*compared[start:], *compared[:start]]
 
 
 def _still_worthwhile(results: Results, benchmark: str, config: str, runtime: str, round_number: int) -> bool:
@@ -58,7 +65,7 @@ def steps_of_round(plan: Plan, results: Results, number: int) -> Iterator[Step]:
     for benchmark, cases in plan.benchmarks:
         if number >= plan.rounds_of(benchmark):
             continue
-        for runtime in _rotated([r for r in plan.runtimes if benchmark.runs_on(r)], number):
+        for runtime in rotated([r for r in plan.runtimes if benchmark.runs_on(r)], number):
             yield from _steps_of_runtime(results, benchmark, [case.config for case in cases], runtime, number)
 
 

@@ -39,7 +39,7 @@ def _stock_libgomp() -> Path | None:
 
 def runtime_version(runtime: Runtime) -> str:
     if runtime.name == "weft":
-        commit = _output("git", "-C", str(places.CHECKOUT), "describe", "--always", "--dirty")
+        commit = _output("git", "-C", str(places.ROOT), "describe", "--always", "--dirty")
         return f"commit {commit}" if commit else "not in a git checkout"
     file = runtime.library.resolve() if runtime.library else _stock_libgomp()
     return (_package_version(file) if file else "") or "unknown"

@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[3]
+from weft.paths import ROOT
 
 
 def build_dir() -> Path:
-    return Path(os.environ.get("WEFT_BUILD_DIR", CHECKOUT / "build")).resolve()
+    return Path(os.environ.get("WEFT_BUILD_DIR", ROOT / "build")).resolve()
 
 
 def programs_dir() -> Path:
@@ -19,4 +19,4 @@ def results_dir() -> Path:
 
 
 def scripts_dir() -> Path:
-    return CHECKOUT / "bench"
+    return ROOT / "bench"

@@ -5,16 +5,13 @@ LD_PRELOAD for Python wheels, which bring copies under names of their own. Every
 GOMP_parallel came from; `Runtime.is_mine` says whether that is the runtime it was meant to run on.
 """
 
-import os
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import places
-
-# Settings of the user's shell that would favour one runtime or turn nesting off.
-_DROPPED = ("OMP_", "KMP_", "GOMP_", "LIBOMP_", "BLIS_", "OPENBLAS_", "MKL_", "WEFT_EXPERIMENT")
+from . import places, shell
 
 # Deep enough for every benchmark. The default, one level, would turn the nests off.
 _NESTING = {"OMP_MAX_ACTIVE_LEVELS": "16"}
@@ -26,7 +23,7 @@ class Setting:
 
     name: str
     env: Mapping[str, str]
-    spins: bool = False  # hopeless with more threads than CPUs
+    spins: bool = False  # for ever: hopeless with more threads than CPUs. (libomp's spin, but offer their CPU then.)
 
 
 def initials(setting: str) -> str:
@@ -45,8 +42,7 @@ class Runtime:
     only: tuple[str, ...] = ()  # benchmarks; empty: all
 
     def environment(self, setting: Setting, base: Mapping[str, str] | None = None) -> dict[str, str]:
-        env = {k: v for k, v in (os.environ if base is None else base).items() if not k.startswith(_DROPPED)}
-        env.pop("LD_PRELOAD", None)
+        env = shell.environment(base)
         if self.folder:
             tail = env.get("LD_LIBRARY_PATH")
             env["LD_LIBRARY_PATH"] = f"{self.folder}:{tail}" if tail else str(self.folder)
@@ -73,17 +69,14 @@ _HOT_TEAMS = {"KMP_HOT_TEAMS_MODE": "1", "KMP_HOT_TEAMS_MAX_LEVEL": "8"}
 
 def as_libgomp(library: Path) -> Path:
     """A folder in which `library` stands under libgomp's name, and under that by which MKL asks for a runtime."""
-    folder = (
-        Path(tempfile.gettempdir())
-        / f"weft-bench-{os.getuid()}"
-        / library.parent.as_posix().strip("/").replace("/", "-")
-    )
+    folder = places.results_dir() / "runtimes" / library.parent.as_posix().strip("/").replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("libgomp.so.1", "libiomp5.so"):
         link = folder / name
-        if not link.is_symlink() or link.resolve() != library.resolve():
-            link.unlink(missing_ok=True)
-            link.symlink_to(library)
+        if not link.is_symlink() or link.readlink() != library.absolute():
+            with tempfile.TemporaryDirectory(dir=folder) as fresh:  # another `weft bench` may use the old one
+                (Path(fresh) / name).symlink_to(library.absolute())
+                (Path(fresh) / name).replace(link)
     return folder
 
 
@@ -106,12 +99,29 @@ def _weft() -> Runtime | str:
     return Runtime("weft", "this checkout's, default settings", library, folder)
 
 
-def from_folder(name: str, folder: Path) -> Runtime | str:
+class NoRuntime(Exception):
+    """One line: why what the command line names is none."""
+
+
+BUILT_IN = ("libgomp", "libomp", "libiomp5", "weft")
+_OF_CLANG = " clang"  # what the names of runtimes end with that run clang's programs
+
+
+def from_folder(name: str, folder: Path) -> Runtime:
     """A runtime given on the command line: a folder with a libgomp.so.1 (BOLT, another build of weft)."""
     library = folder / "libgomp.so.1"
+    if name in BUILT_IN or name.endswith(_OF_CLANG):
+        raise NoRuntime(f"'{name}': that is the name of a runtime that is measured anyway, or of its like for clang")
+    if re.fullmatch(r"[\w.+ -]+", name) is None:
+        raise NoRuntime(f"'{name}': expected a name of letters, digits, blanks and any of . + - _")
     if not library.exists():
-        return f"{name}: there is no {library}; going on without it"
+        raise NoRuntime(f"'{name}': there is no {library}")
     return Runtime(name, f"from {folder}", library, folder.resolve())
+
+
+def is_weft(name: str) -> bool:
+    """Whether the runtime of this name is this checkout's, whatever compiler has built the program."""
+    return name.removesuffix(_OF_CLANG) == "weft"
 
 
 # What the stock runtimes' documentation offers for a machine that a program has for itself.
@@ -136,13 +146,14 @@ def tuned(runtimes: list[Runtime]) -> list[Runtime]:
     result = [
         replace(r, about=abouts.get(r.name, r.about), settings=settings.get(r.name, r.settings)) for r in runtimes
     ]
-    of_clang = [replace(r, name=f"{r.name} clang", clang=True) for r in result if r.name in ("libomp", "weft")]
+    of_clang = [replace(r, name=f"{r.name}{_OF_CLANG}", clang=True) for r in result if r.name in ("libomp", "weft")]
     weft = [r for r in result if r.name == "weft"]
     return [*(r for r in result if r.name != "weft"), *of_clang, *weft]
 
 
 def available(also: Mapping[str, Path] | None = None) -> tuple[list[Runtime], list[str]]:
-    """The runtimes that can run here, stock first and weft last, and one line for each that cannot."""
+    """The runtimes that can run here, stock first and weft last, and one line for each that cannot; NoRuntime for one
+    of the command line."""
     found = [_libomp(), *(from_folder(name, folder) for name, folder in (also or {}).items()), _weft()]
     replacing = [runtime for runtime in found if isinstance(runtime, Runtime)]
     taken = tuple(runtime.library.resolve() for runtime in replacing if runtime.library)

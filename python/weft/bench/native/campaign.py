@@ -4,15 +4,14 @@ Which variant comes first changes from round to round. What is compared runs wit
 that slows down for a while slows all of it.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from .. import shell
+from ..campaign import FAILURES_ENOUGH, rotated
 from ..results import Cell, Results
 from ..runner import run_cases
 from .catalog import Case, Pattern, Variant
-
-FAILURES_ENOUGH = 2  # a case that fails this often on a variant is left alone
 
 
 @dataclass(frozen=True)
@@ -29,13 +28,6 @@ class Plan:
             self.rounds_of(pattern) * sum(variant.takes(case) for case in cases for variant in pattern.present())
             for pattern, cases in self.patterns
         )
-
-
-def rotated(variants: Sequence[Variant], by: int) -> list[Variant]:
-    if not variants:
-        return []
-    by %= len(variants)
-    return [*variants[by:], *variants[:by]]
 
 
 def value(cell: Cell) -> float | None:
@@ -66,14 +58,8 @@ def _measure(plan: Plan, pattern: Pattern, case: Case, variant: Variant, number:
         return
     times = ["--time", f"{pattern.time_ms * plan.time_scale:g}", "--warm", f"{pattern.warm_ms * plan.time_scale:g}"]
     command = [str(pattern.program_of(variant)), *times]
-    measurements = run_cases(pattern.name, command, [variant.config(case)], environment(), pattern.timeout_s)
+    measurements = run_cases(pattern.name, command, [variant.config(case)], shell.environment(), pattern.timeout_s)
     for measurement in measurements:
         measurement.config, measurement.runtime, measurement.setting = case.config, variant.name, "default"
         measurement.round = number
     results.add(measurements)
-
-
-def environment() -> dict[str, str]:
-    """Without settings of the user's shell for one of the libraries."""
-    dropped = ("WEFT_", "ABT_", "MYTH_", "QT_", "QTHREAD_", "GO", "TBB_", "LD_PRELOAD")
-    return {key: text for key, text in os.environ.items() if not key.startswith(dropped)}

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from .campaign import environment
+from .. import shell
 from .catalog import Case, Pattern, Variant
 
 PHASES = ("create", "run", "join")
@@ -61,7 +61,7 @@ def count(pattern: Pattern, variant: Variant, case: Case) -> Count:
             f"{variant.config(case)},instructions=1",
         ]
         try:
-            subprocess.run(command, env=environment(), capture_output=True, timeout=TIMEOUT_S, check=False)
+            subprocess.run(command, env=shell.environment(), capture_output=True, timeout=TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired:
             return Count(variant, case, {})
         texts = (path.read_text(errors="replace") for path in sorted(Path(folder).iterdir()))

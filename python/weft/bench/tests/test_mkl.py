@@ -1,5 +1,4 @@
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -69,7 +68,7 @@ def test_each_runtime_has_the_layers_that_it_serves():
 
 
 def test_intels_runtime_is_there_for_mkl_alone(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("WEFT_BUILD_DIR", str(folder / "build"))
     intel = mkl.libiomp5()
     assert intel is not None and intel.library == folder / "libiomp5.so"
     assert intel.folder is not None and (intel.folder / "libgomp.so.1").resolve() == intel.library
