@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from . import machine, mkl, preempt, steps
-from .campaign import Plan
+from .campaign import QUICK_ROUNDS, QUICK_SCALE, Plan
 from .catalog import (
     ALL,
     CATALOG,
@@ -32,13 +32,11 @@ from .plot import write_plot
 from .progress import run_behind_bar, tell_reservations
 from .report import WIDE, WIDTH, aims_summary, aims_table, benchmark_table, failure_lines, legend
 from .results import Results
-from .runtimes import Runtime, available, tuned
+from .runtimes import NoRuntime, Runtime, available, is_weft, tuned
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 OPENMP = "openmp"  # the constructs and the figures, with aims, against runtimes that are tuned
-QUICK_ROUNDS = 2
-QUICK_SCALE = 0.4
 
 MAIN_JOB = (
     "OpenMP programs whose parallel regions nest, unmodified, on {names}. Flat and nested regions without work show "
@@ -97,20 +95,25 @@ def _folders(also: list[str]) -> dict[str, Path]:
     for entry in also:
         name, separator, folder = entry.partition("=")
         if not separator or not name or not folder:
-            raise typer.BadParameter(f"'{entry}': expected NAME=FOLDER")
+            raise typer.BadParameter(f"--also: '{entry}': expected NAME=FOLDER")
+        if name in folders:
+            raise typer.BadParameter(f"--also: '{name}' is there twice")
         folders[name] = Path(folder)
     return folders
 
 
 def _pick_runtimes(console: Console, wanted: str | None, also: list[str], tune: bool) -> list[Runtime]:
-    found, missing = available(_folders(also))
+    try:
+        found, missing = available(_folders(also))
+    except NoRuntime as error:
+        raise typer.BadParameter(f"--also: {error}") from None
     if intel := mkl.libiomp5():
         found.insert(next((i for i, r in enumerate(found) if r.name == "weft"), len(found)), intel)
     if tune:
         found = tuned(found)
     if wanted is None:
         for line in missing:
-            console.print(line)
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
         return found
     picked: list[Runtime] = []
     for name in dict.fromkeys(wanted.split(",")):
@@ -131,9 +134,9 @@ def _print_results(console: Console, plan: Plan, results: Results, with_goals: b
         shown = [runtime for runtime in plan.runtimes if benchmark.runs_on(runtime)]
         console.print(table(benchmark, cases, shown, results, show_spread=wide))
     for line in legend(plan.runtimes):
-        console.print(f"[dim]{line}[/dim]")
+        console.print(line, style="dim", markup=False)
     if MKL in (benchmark for benchmark, _ in plan.benchmarks):
-        console.print(f"[dim]{mkl.LEGEND}[/dim]")
+        console.print(mkl.LEGEND, style="dim", markup=False)
     for line in failure_lines(results):
         console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
     if with_aims:
@@ -172,7 +175,7 @@ def bench(
         bool, typer.Option("--instructions", help="techniques: also count instructions, with valgrind")
     ] = False,
 ) -> None:
-    """Measure OpenMP programs on libgomp, libomp and weft, or the threading core beside other libraries."""
+    """Measure OpenMP runtimes, and libweft beside other threading libraries."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH)
@@ -180,6 +183,7 @@ def bench(
         _list(console)
         return
     _check_names(names)
+    rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
     json_path, png_path = find_outputs("-".join(names), json_file, png_file)
     others = [name for name in names if name in (preempt.NAME, steps.NAME, native.GROUP, *native.NAMES)]
     if others and (runtimes or also):
@@ -197,9 +201,7 @@ def bench(
     if names and of_core:
         raise typer.BadParameter(f"measure {', '.join(of_core)} in a run of their own: they compare other things")
     if of_core:
-        plan = native.make_plan(
-            of_core, min(rounds, QUICK_ROUNDS) if quick else rounds, quick, QUICK_SCALE if quick else 1.0
-        )
+        plan = native.make_plan(of_core, rounds, quick, QUICK_SCALE if quick else 1.0)
         raise typer.Exit(native.run(console, plan, json_path, png_path, instructions))
     if mkl_folder:
         os.environ[mkl.VARIABLE] = str(mkl_folder)
@@ -221,6 +223,8 @@ def _measure_openmp(
     picked = _pick_runtimes(console, runtimes, also or [], tune)
     for benchmark, cases in _select(names, quick):
         reason = benchmark.why_not()
+        if not reason and not any(benchmark.runs_on(runtime) for runtime in picked):
+            reason = f"{benchmark.name}: it does not run on {', '.join(runtime.name for runtime in picked)}"
         if reason:
             console.print(reason, markup=False, highlight=False, soft_wrap=True)
         elif cases:
@@ -229,7 +233,6 @@ def _measure_openmp(
     if not selected or not picked:
         console.print("nothing to measure")
         raise typer.Exit(1)
-    rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
     plan = Plan(selected, picked, rounds, QUICK_SCALE if quick else 1.0)
     is_main = "main" in names or "all" in names
     about = machine.describe(picked)
@@ -264,7 +267,9 @@ def _measure_openmp(
 def _weft_cells(plan: Plan, results: Results):
     for benchmark, cases in plan.benchmarks:
         for case in cases:
-            yield results.of(benchmark.name, case.config, "weft")
+            for runtime in plan.runtimes:
+                if is_weft(runtime.name):
+                    yield results.of(benchmark.name, case.config, runtime.name)
 
 
 if __name__ == "__main__":

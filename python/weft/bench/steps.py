@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from . import machine
-from .campaign import Plan
+from .campaign import QUICK_SCALE, Plan
 from .catalog import Benchmark, Case
 from .files import save_figure, write_json
 from .progress import run_behind_bar, tell_reservations
@@ -169,7 +169,7 @@ def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: P
     others = [runtime for runtime in found if runtime is not weft]
     variants = [as_runtime(weft, variant) for variant in (*in_turn(), *one_off())]
     cases = [case for case in CASES if case.quick or not quick]
-    plan = Plan([(BENCHMARK, cases)], [*others, *variants], rounds, 0.4 if quick else 1.0)
+    plan = Plan([(BENCHMARK, cases)], [*others, *variants], rounds, QUICK_SCALE if quick else 1.0)
     results = Results()
     clock = machine.CpuClock()
     about = machine.describe([*others, weft])

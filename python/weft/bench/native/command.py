@@ -89,9 +89,6 @@ def run(console: Console, plan: Plan, json_path: Path, png_path: Path, count: bo
     about["cpu_time_of_others"] = clock.share_of_others()
     _print_results(console, plan, results)
     tell_reservations(console, about, complete)
-    if count and complete:
-        _count_instructions(console)
-
     write_json(json_path, about, plan.rounds, results)
     caption = machine.caption(about, plan.rounds)
     console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
@@ -99,5 +96,7 @@ def run(console: Console, plan: Plan, json_path: Path, png_path: Path, count: bo
         console.print(f"plot: {path}", soft_wrap=True, markup=False, highlight=False)
     if not complete:
         return 130
+    if count:
+        _count_instructions(console)
     failed = any(m.outcome.value != "ok" and m.runtime.startswith("weft") for m in results.measurements)
     return 1 if failed else 0

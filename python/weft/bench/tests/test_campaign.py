@@ -1,4 +1,11 @@
-from weft.bench.campaign import FAILURES_ENOUGH, Plan, _judge, steps_of_round
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from weft.bench import app as bench_app
+from weft.bench import preempt, steps
+from weft.bench.campaign import FAILURES_ENOUGH, Plan, _judge, rotated, steps_of_round
 from weft.bench.catalog import Benchmark, Case
 from weft.bench.results import Measurement, Outcome, Results
 from weft.bench.runtimes import Runtime, Setting
@@ -59,3 +66,47 @@ def test_a_result_that_differs_between_runtimes_is_wrong():
 
 def test_a_program_that_ran_on_another_runtime_is_wrong():
     assert judged("/lib/libother.so", 1.0, {}).outcome is Outcome.WRONG
+
+
+def test_each_comes_first_in_its_turn():
+    assert [rotated("abc", by) for by in (0, 1, 4)] == [["a", "b", "c"], ["b", "c", "a"], ["b", "c", "a"]]
+    assert rotated("", 1) == []
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A build tree with weft and two programs that crash; clang has built one of them."""
+    monkeypatch.setenv("WEFT_BUILD_DIR", str(tmp_path))
+    (tmp_path / "dropin").mkdir()
+    (tmp_path / "dropin" / "libgomp.so.1").touch()
+    folder = tmp_path / "bench" / "bin"
+    folder.mkdir(parents=True)
+    for name in ("constructs", "constructs-clang", "regions"):
+        (folder / name).write_text("#!/bin/sh\nexit 3\n")
+        (folder / name).chmod(0o755)
+    return tmp_path
+
+
+# It ended with a division by the number of runtimes.
+def test_a_benchmark_that_runs_on_none_of_the_runtimes_is_left_out(programs: Path):
+    answer = CliRunner().invoke(bench_app.app, ["constructs2", "flat", "--runtimes", "weft clang", "--rounds", "1"])
+    assert "flat: it does not run on weft clang" in answer.output
+    assert answer.exit_code == 1  # clang's programs that fail on weft are failures too
+    assert "constructs2" in (programs / "bench" / "constructs2-flat.json").read_text()
+    alone = CliRunner().invoke(bench_app.app, ["flat", "--runtimes", "libgomp", "--rounds", "1"])
+    assert alone.exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["steps", "preempt"])
+def test_quick_rounds_are_few_whatever_is_measured(name: str, programs: Path, monkeypatch: pytest.MonkeyPatch):
+    measured: list[int] = []
+
+    def run(_console: object, rounds: int, *_: object) -> int:
+        measured.append(rounds)
+        return 0
+
+    monkeypatch.setattr(steps, "run", run)
+    monkeypatch.setattr(preempt, "run", run)
+    for options in (["--quick"], ["--quick", "--rounds", "1"], ["--rounds", "7"]):
+        assert CliRunner().invoke(bench_app.app, [name, *options]).exit_code == 0
+    assert measured == [2, 1, 7]

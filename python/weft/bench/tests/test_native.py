@@ -209,6 +209,19 @@ def test_the_command_prints_the_table_and_keeps_the_json(tmp_path: Path, monkeyp
     assert (tmp_path / "p.json").exists() and (tmp_path / "p.png").exists()
 
 
+@pytest.mark.usefixtures("programs")
+def test_the_json_is_there_before_instructions_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def interrupted(_: Console) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "PATTERNS", (pattern(FAST),))
+    monkeypatch.setattr(command, "_count_instructions", interrupted)
+    plan = command.make_plan(["core"], 1, True, 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        command.run(Console(file=io.StringIO()), plan, tmp_path / "p.json", tmp_path / "p.png", True)
+    assert (tmp_path / "p.json").exists()
+
+
 def test_core_patterns_are_listed_and_not_mixed_with_openmp_ones():
     listed = CliRunner().invoke(app, [])
     assert all(name in listed.output for name in (*command.NAMES, command.GROUP))
