@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from weft.machine import may_make_cgroup
+from weft.machine import affinity, may_make_cgroup
 
 from . import mkl, places
 from .runtimes import Runtime, Setting
@@ -26,6 +26,9 @@ class Case:
         return self.label.removeprefix(self.group).removesuffix(self.group).strip(", ")
 
 
+MANY = 1 << 30  # threads: more than there are CPUs
+
+
 @dataclass(frozen=True)
 class Benchmark:
     name: str
@@ -39,7 +42,7 @@ class Benchmark:
     in_main: bool = True
     needs: tuple[str, ...] = field(default=())  # Python modules
     has_clang: bool = False  # its program is built by clang too, where that is installed
-    crowded: bool = True  # more threads than CPUs
+    threads: int = MANY  # at most, of its cases
     uses_mkl: bool = False
     makes_cgroup: bool = False
 
@@ -52,6 +55,10 @@ class Benchmark:
         if runtime.only and self.name not in runtime.only:
             return False
         return not runtime.clang or (self.has_clang and Path(self.command(clang=True)[0]).exists())
+
+    @property
+    def crowded(self) -> bool:
+        return self.threads > len(affinity())
 
     def settings_of(self, runtime: Runtime) -> tuple[Setting, ...]:
         settings = tuple(setting for setting in runtime.settings if not (setting.spins and self.crowded))
@@ -288,7 +295,7 @@ def _with_taskloops(name: str) -> Benchmark:
         title=f"{regions.title}; taskloops for the inner regions",
         cases=tuple(replace(case, config=f"{case.config},taskloop=1") for case in regions.cases),
         in_main=False,
-        crowded=False,
+        threads=1,  # for each CPU
     )
 
 
@@ -369,7 +376,7 @@ def _of_epcc(name: str, title: str, program: str, cases: dict[int, tuple[Case, .
             timeout_s=60,
             in_main=False,
             has_clang=True,
-            crowded=threads > 2,
+            threads=threads,
         )
         for threads, of_threads in cases.items()
     )
@@ -399,7 +406,7 @@ CONSTRUCTS: tuple[Benchmark, ...] = (
             timeout_s=60,
             in_main=False,
             has_clang=True,
-            crowded=False,
+            threads=2,
         )
         for name in TASK_PROGRAMS
     ),
@@ -417,7 +424,7 @@ CONSTRUCTS: tuple[Benchmark, ...] = (
             timeout_s=60,
             in_main=False,
             has_clang=True,
-            crowded=members > 2,
+            threads=members,
         )
         for name, members in (("kmeans_locks", 64), ("kmeans_locks2", 2))
     ),

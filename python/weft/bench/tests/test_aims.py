@@ -17,13 +17,13 @@ from weft.bench.aims import (
 )
 from weft.bench.app import app
 from weft.bench.campaign import Plan, steps_of_round
-from weft.bench.catalog import CONSTRUCTS, Benchmark, Case, openmp_group
+from weft.bench.catalog import CATALOG, CONSTRUCTS, Benchmark, Case, openmp_group
 from weft.bench.plot import write_plot
 from weft.bench.report import aims_summary, aims_table
 from weft.bench.results import Cell, Measurement, Outcome, Results
 from weft.bench.runtimes import Runtime, Setting, tuned
 
-BENCHMARK = Benchmark("constructs2", "title", "constructs", (Case("kind=for,threads=2", "for"),), crowded=False)
+BENCHMARK = Benchmark("constructs2", "title", "constructs", (Case("kind=for,threads=2", "for"),), threads=1)
 
 
 def cell(us: float | None, ideal: float | None = None) -> Cell:
@@ -179,6 +179,18 @@ def test_with_more_threads_than_cpus_nothing_spins():
     crowded = Benchmark("b", "title", "p", BENCHMARK.cases)
     assert [setting.name for setting in crowded.settings_of(runtime)] == ["default"]
     assert [setting.name for setting in BENCHMARK.settings_of(runtime)] == ["default", "active"]
+
+
+def test_how_many_threads_are_too_many_depends_on_the_machine(monkeypatch: pytest.MonkeyPatch):
+    def names_of_crowded(cpus: int) -> set[str]:
+        monkeypatch.setattr("weft.bench.catalog.affinity", lambda: list(range(cpus)))
+        return {benchmark.name for benchmark in (*CATALOG, *CONSTRUCTS) if benchmark.crowded}
+
+    assert {"constructs8", "tasks8", "kmeans_locks", "flat", "nested"} <= names_of_crowded(2)
+    assert not {"constructs2", "tasks2", "task_fib", "kmeans_locks2"} & names_of_crowded(2)
+    assert {"constructs2", "task_fib"} <= names_of_crowded(1)
+    assert "constructs8" not in names_of_crowded(8)
+    assert "kmeans_locks" in names_of_crowded(8)
 
 
 def test_the_group_is_listed():
