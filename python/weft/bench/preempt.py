@@ -3,8 +3,6 @@
 Programs that need it, after Figs. 7 to 9: preempt_programs.
 """
 
-import json
-import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from rich.table import Table
 
 from . import machine, places, preempt_programs
 from .files import save_figure, write_record
+from .progress import tell_reservations
 
 NAME = "preempt"
 TITLE = (
@@ -49,10 +48,7 @@ VARIANTS = (
 
 
 def _run(*arguments: str, **settings: str) -> dict[str, Any]:
-    kept = {key: text for key, text in os.environ.items() if not key.startswith("WEFT_")}
-    command = [str(places.programs_dir() / NAME), *arguments]
-    done = subprocess.run(command, env=kept | settings, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
-    return json.loads(done.stdout)
+    return preempt_programs.ask(NAME, arguments, settings, TIMEOUT_S)
 
 
 def _table(title: str, first: str, *columns: str) -> Table:
@@ -61,6 +57,20 @@ def _table(title: str, first: str, *columns: str) -> Table:
     for column in columns:
         table.add_column(column, justify="right")
     return table
+
+
+@dataclass
+class Measured:
+    """What there is so far."""
+
+    costs: dict[str, float] = field(default_factory=dict)
+    interruptions: dict[str, dict[int, float]] = field(default_factory=dict)
+    overheads: dict[str, dict[int, float]] = field(default_factory=dict)
+    figures: preempt_programs.Figures = field(default_factory=preempt_programs.Figures)
+
+    def record(self) -> dict[str, Any]:
+        parts = {"cost_ns": self.costs, "interruption_ns": self.interruptions, "overhead": self.overheads}
+        return {**parts, **self.figures.record()}
 
 
 def _costs(rounds: int) -> dict[str, float]:
@@ -138,44 +148,57 @@ def _plot(path: Path, interruptions: dict[str, dict[int, float]], overheads: dic
     pyplot.close(figure)
 
 
+def _measure(console: Console, rounds: int, quick: bool, measured: Measured) -> None:
+    """Measures and prints, one table after the other."""
+    workers = (1, 2, 8) if quick else (1, 2, 4, 8, 16, 32, 64)
+    intervals = (1000, 10000) if quick else INTERVALS_US
+    measured.costs = _costs(rounds)
+    console.print(_cost_table(measured.costs))
+    measured.interruptions = _interruptions(workers)
+    console.print(_interruption_table(measured.interruptions, workers))
+    measured.overheads = {variant.name: {} for variant in VARIANTS}
+    for name, interval, overhead in _overheads(rounds, intervals):
+        measured.overheads[name][interval] = overhead
+    console.print(_overhead_table(measured.overheads, intervals))
+    if absent := preempt_programs.missing():
+        console.print(f"not built, and left out: {', '.join(absent)}", markup=False)
+    else:
+        preempt_programs.measure(console, rounds, quick, measured.figures)
+
+
 def run(console: Console, rounds: int, quick: bool, json_path: Path, png_path: Path) -> int:
-    """Measures, prints and writes; returns the exit status."""
+    """Measures, prints and writes what was measured, whatever failed; returns the exit status."""
     if not (places.programs_dir() / NAME).exists():
         console.print("nothing to measure: build/bench/bin/preempt is not built (make build)")
         return 1
-    rounds = 1 if quick else rounds
-    workers = (1, 2, 8) if quick else (1, 2, 4, 8, 16, 32, 64)
-    intervals = (1000, 10000) if quick else INTERVALS_US
+    measured = Measured()
     clock = machine.CpuClock()
+    complete, status = True, 0
     try:
-        costs = _costs(rounds)
-        console.print(_cost_table(costs))
-        interruptions = _interruptions(workers)
-        console.print(_interruption_table(interruptions, workers))
-        overheads: dict[str, dict[int, float]] = {variant.name: {} for variant in VARIANTS}
-        for name, interval, overhead in _overheads(rounds, intervals):
-            overheads[name][interval] = overhead
-        console.print(_overhead_table(overheads, intervals))
-        if absent := preempt_programs.missing():
-            console.print(f"not built, and left out: {', '.join(absent)}")
-            figures = preempt_programs.Figures()
-        else:
-            figures = preempt_programs.measure(console, rounds, quick)
-    except (subprocess.SubprocessError, OSError) as error:
+        _measure(console, rounds, quick, measured)
+    except KeyboardInterrupt:
+        complete, status = False, 130
+    except (preempt_programs.ProgramFailed, subprocess.SubprocessError, OSError) as error:
         console.print(f"a measurement failed: {error}", style="red", markup=False)
-        return 1
+        status = 1
     console.print("[dim]Medians. Overhead: against units that are not preempted, run just before.[/dim]")
     about = machine.describe([])
     about["cpu_time_of_others"] = clock.share_of_others()
-    if noise := machine.noise(about["cpu_time_of_others"]):
-        console.print(noise)
-    measured = {"cost_ns": costs, "interruption_ns": interruptions, "overhead": overheads, **figures.record()}
-    write_record(json_path, about, rounds, measured)
-    _plot(png_path, interruptions, overheads)
+    tell_reservations(console, about, complete)
+    write_record(json_path, about, rounds, measured.record())
     console.print(f"JSON: {json_path}", soft_wrap=True, markup=False, highlight=False)
-    console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)
+    for path in _plots(png_path, measured):
+        console.print(f"plot: {path}", soft_wrap=True, markup=False, highlight=False)
+    return status or (1 if measured.figures.failures else 0)
+
+
+def _plots(path: Path, measured: Measured) -> Iterator[Path]:
+    """Of what there is."""
+    if any(measured.overheads.values()):
+        _plot(path, measured.interruptions, measured.overheads)
+        yield path
+    figures = measured.figures
     if figures.cholesky_ms or figures.packed_overhead:
-        programs_png = png_path.with_name(f"{png_path.stem}-programs{png_path.suffix}")
+        programs_png = path.with_name(f"{path.stem}-programs{path.suffix}")
         preempt_programs.plot(programs_png, figures)
-        console.print(f"plot: {programs_png}", soft_wrap=True, markup=False, highlight=False)
-    return 1 if figures.failures else 0
+        yield programs_png

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
 from pathlib import Path
@@ -16,7 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from . import machine, places, runtimes
+from . import machine, places, runtimes, shell
 from .files import save_figure
 from .results import Outcome
 from .runner import run_cases
@@ -66,7 +65,7 @@ class Figures:
     analysis_overhead: Rows = field(default_factory=dict)  # until all is analysed
     simulation_overhead: Rows = field(default_factory=dict)  # until the last step is done
     notes: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)  # programs that ended a figure early
+    failures: list[str] = field(default_factory=list)  # of weft, and of programs that ended a figure early
 
     def record(self) -> dict[str, dict[str, dict[str, float | None]]]:
         """For the JSON file; what failed is null."""
@@ -90,27 +89,29 @@ def missing() -> list[str]:
     return [name for name in NAMES if not (places.programs_dir() / name).exists()]
 
 
-def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    dropped = ("WEFT_", "OMP_", "KMP_", "GOMP_")
-    return {key: text for key, text in os.environ.items() if not key.startswith(dropped)} | dict(settings)
+def ask(program: str, arguments: Sequence[str], settings: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+    """What a program answers; ProgramFailed says what went wrong."""
+    what = " ".join((program, *arguments))
+    command = [str(places.programs_dir() / program), *arguments]
+    env = shell.environment() | dict(settings)
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout_s, check=False)
+    except subprocess.TimeoutExpired:
+        raise ProgramFailed(f"{what}: not done within {timeout_s:g} s") from None
+    if done.returncode != 0:
+        words = done.stderr.strip().splitlines()
+        raise ProgramFailed(f"{what}: status {done.returncode}" + (f": {words[-1]}" if words else ""))
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        raise ProgramFailed(f"{what}: no answer: {done.stdout[:200]!r}") from None
 
 
 def _run(program: str, *arguments: str, **settings: str) -> dict[str, Any]:
     """The answer of a program whose results were right."""
-    what = " ".join((program, *arguments))
-    command = [str(places.programs_dir() / program), *arguments]
-    try:
-        done = subprocess.run(
-            command, env=_environment(settings), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise ProgramFailed(f"{what}: not done within {TIMEOUT_S} s") from None
-    if done.returncode != 0:
-        words = done.stderr.strip().splitlines()
-        raise ProgramFailed(f"{what}: status {done.returncode}" + (f": {words[-1]}" if words else ""))
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer = ask(program, arguments, settings, TIMEOUT_S)
     if not answer["ok"]:
-        raise ProgramFailed(f"{what}: the result is wrong: {answer}")
+        raise ProgramFailed(f"{' '.join((program, *arguments))}: the result is wrong: {answer}")
     return answer
 
 
@@ -145,7 +146,8 @@ def _measure_cholesky(rounds: int, quick: bool, figures: Figures) -> None:
                         continue
                     failed.add(key)
                     what = f"cholesky, {matrix}, {teams}, {runtime.name} ({setting.name})"
-                    figures.notes.append(f"{what}: {measured.detail}; larger ones were not tried")
+                    told = figures.failures if runtimes.is_weft(runtime.name) else figures.notes
+                    told.append(f"{what}: {measured.detail}; larger ones were not tried")
                 if key not in failed:
                     best = min(time for time in (best, median(times)) if not isnan(time))
             row[runtime.name] = best
@@ -249,9 +251,8 @@ def _table(title: str, first: str, rows: Rows, form: str) -> Table:
     return table
 
 
-def measure(console: Console, rounds: int, quick: bool) -> Figures:
+def measure(console: Console, rounds: int, quick: bool, figures: Figures) -> None:
     """Measures and prints, one figure after the other."""
-    figures = Figures()
     cpus = machine.cpus()
     for measured, rows, form, first, title in (
         (
@@ -297,14 +298,13 @@ def measure(console: Console, rounds: int, quick: bool) -> Figures:
         console.print(note, style="yellow", markup=False)
     for failure in figures.failures:
         console.print(failure, style="red", markup=False)
-    return figures
 
 
 def _bars(axes: Any, rows: Rows, title: str, unit: str, scale: float) -> None:
-    if not rows:
+    columns = list(dict.fromkeys(column for values in rows.values() for column in values))
+    if not columns:
         axes.set_axis_off()
         return
-    columns = list(next(iter(rows.values())))
     width = 0.8 / len(columns)
     for index, column in enumerate(columns):
         at = [row + (index - (len(columns) - 1) / 2) * width for row in range(len(rows))]

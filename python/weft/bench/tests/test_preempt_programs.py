@@ -49,9 +49,15 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def measure(console: Console, rounds: int, quick: bool) -> preempt_programs.Figures:
+    figures = preempt_programs.Figures()
+    preempt_programs.measure(console, rounds, quick, figures)
+    return figures
+
+
 def test_prints_the_figures_and_what_failed(programs: Path) -> None:
     console = Console(width=200, record=True)
-    figures = preempt_programs.measure(console, 2, True)
+    figures = measure(console, 2, True)
     text = console.export_text()
     assert "Fig. 7" in text and "Fig. 8" in text and "Fig. 9" in text
     assert "nothing for 60 s" in text and "failed" in text
@@ -76,10 +82,23 @@ def test_what_hangs_is_not_tried_with_larger_matrices(programs: Path, monkeypatc
         return cases(benchmark, command, configs, env, t)
 
     monkeypatch.setattr(preempt_programs, "run_cases", noted)
-    figures = preempt_programs.measure(Console(width=200, record=True), 1, False)
+    figures = measure(Console(width=200, record=True), 1, False)
     assert hung == ["n=512,tile=128,outer=4,inner=4"]
     assert isnan(figures.cholesky_ms["12 x 12 tiles, 4 x 4"]["hangs"])
     assert figures.cholesky_ms["12 x 12 tiles, 8 x 8"]["hangs"] == 4.0
+
+
+# A Cholesky of weft's that hung or was wrong was a note, and the status 0.
+def test_what_fails_on_weft_is_a_failure(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(benchmark: str, command: Sequence[str], configs: Sequence[str], env: Mapping[str, str], t: float) -> Any:
+        if env["RUNTIME"] == "weft" and "inner=4" in configs[0]:
+            return [Measurement(benchmark, configs[0], Outcome.WRONG, detail="the program's check failed")]
+        return cases(benchmark, command, configs, env, t)
+
+    monkeypatch.setattr(preempt_programs, "run_cases", wrong)
+    figures = measure(Console(width=200, record=True), 1, True)
+    assert [("weft" in line and "check failed" in line) for line in figures.failures] == [True]
+    assert any("hangs" in line for line in figures.notes)
 
 
 def test_what_is_slow_is_measured_once(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +110,7 @@ def test_what_is_slow_is_measured_once(programs: Path, monkeypatch: pytest.Monke
         return [Measurement(benchmark, configs[0], Outcome.OK, samples=[time_us])]
 
     monkeypatch.setattr(preempt_programs, "run_cases", slow)
-    figures = preempt_programs.measure(Console(record=True), 3, True)
+    figures = measure(Console(record=True), 3, True)
     assert figures.cholesky_ms["4 x 4 tiles, 4 x 4"]["weft"] == 4000.0
     assert measured.count("weftn=512,tile=128,outer=4,inner=4") == 1
     assert measured.count("weftn=512,tile=128,outer=2,inner=1") == 3
@@ -105,7 +124,7 @@ def test_a_figure_that_fails_leaves_the_others(programs: Path, monkeypatch: pyte
 
     monkeypatch.setattr(preempt_programs, "_run", failing)
     console = Console(width=200, record=True)
-    figures = preempt_programs.measure(console, 1, True)
+    figures = measure(console, 1, True)
     text = console.export_text()
     assert "Fig. 8 is not complete: multigrid: not done within 60 s" in text
     assert figures.analysis_overhead and figures.failures
@@ -123,7 +142,7 @@ def test_simulations_must_agree(programs: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(preempt_programs, "_run", differing)
     console = Console(width=200, record=True)
-    figures = preempt_programs.measure(console, 1, True)
+    figures = measure(console, 1, True)
     assert "different states" in figures.failures[0]
     assert "different states" in console.export_text()
 
@@ -133,6 +152,7 @@ def test_simulations_must_agree(programs: Path, monkeypatch: pytest.MonkeyPatch)
     [
         ("echo broken >&2; exit 3", "status 3: broken"),
         ("echo '{\"ok\": false}'", "the result is wrong"),
+        ("echo nonsense", "no answer: 'nonsense"),
     ],
 )
 def test_a_program_that_fails_is_named(
