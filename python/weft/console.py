@@ -8,9 +8,10 @@ from rich.table import Table
 PIPE_WIDTH = 200
 
 
-def make_console() -> Console:
-    console = Console(highlight=False, markup=False)
-    return console if console.is_terminal else Console(highlight=False, markup=False, width=PIPE_WIDTH)
+def make_console(width: int = PIPE_WIDTH, *, plain: bool = True) -> Console:
+    """`width` is for where there is no terminal; a plain one shows texts as they are."""
+    console = Console(highlight=not plain, markup=not plain)
+    return console if console.is_terminal else Console(highlight=not plain, markup=not plain, width=width)
 
 
 def make_table(title: str, *columns: str) -> Table:

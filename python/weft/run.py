@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from weft.elf import ElfError
-from weft.paths import DROPIN, DROPIN_FOLDER
+from weft.paths import DROPIN, DROPIN_FOLDER, put_link
 from weft.program import (
     NOT_EXECUTABLE,
     NOT_FOUND,
@@ -117,10 +117,7 @@ def loader_folder() -> Path:
     if information.st_uid != os.getuid() or information.st_mode & 0o077:
         raise PermissionError(errno.EPERM, "is not a private folder of yours", str(private))
     link = private / hashlib.sha256(os.fsencode(DROPIN_FOLDER)).hexdigest()[:16]
-    if not link.is_symlink():
-        fresh = private / f"{link.name}.{os.getpid()}"
-        fresh.symlink_to(DROPIN_FOLDER)
-        fresh.replace(link)
+    put_link(link, DROPIN_FOLDER)
     return link
 
 

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 
 from .catalog import MKL_NESTS
 from .results import Cell
+from .runtimes import OF_CLANG, WEFT
 
 Cells = Mapping[str, Cell]  # by runtime
 RowCells = Callable[[str], Cells]  # of another row of the same benchmark, by its config
-
-WEFT = ("weft", "weft clang")
-
 
 Measure = Callable[[Cells, str, RowCells], float | None]
 
@@ -32,7 +30,7 @@ class Aim:
 
 
 def _is_of_clang(name: str) -> bool:
-    return name.endswith(" clang")
+    return name.endswith(OF_CLANG)
 
 
 def _least(medians: Iterable[float | None]) -> float | None:

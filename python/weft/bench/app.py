@@ -10,6 +10,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from weft.console import make_console
+
 from . import machine, mkl, preempt, steps
 from .campaign import QUICK_ROUNDS, QUICK_SCALE, Plan
 from .catalog import (
@@ -32,7 +34,7 @@ from .plot import write_plot
 from .progress import run_behind_bar, tell_reservations
 from .report import WIDE, WIDTH, aims_summary, aims_table, benchmark_table, failure_lines, legend
 from .results import Results
-from .runtimes import NoRuntime, Runtime, available, is_weft, tuned
+from .runtimes import WEFT, NoRuntime, Runtime, available, tuned
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -176,9 +178,7 @@ def bench(
     ] = False,
 ) -> None:
     """Measure OpenMP runtimes, and libweft beside other threading libraries."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
+    console = make_console(WIDTH, plain=False)
     if not names:
         _list(console)
         return
@@ -268,7 +268,7 @@ def _weft_cells(plan: Plan, results: Results):
     for benchmark, cases in plan.benchmarks:
         for case in cases:
             for runtime in plan.runtimes:
-                if is_weft(runtime.name):
+                if runtime.name in WEFT:
                     yield results.of(benchmark.name, case.config, runtime.name)
 
 

@@ -146,7 +146,7 @@ def _measure_cholesky(rounds: int, quick: bool, figures: Figures) -> None:
                         continue
                     failed.add(key)
                     what = f"cholesky, {matrix}, {teams}, {runtime.name} ({setting.name})"
-                    told = figures.failures if runtimes.is_weft(runtime.name) else figures.notes
+                    told = figures.failures if runtime.name in runtimes.WEFT else figures.notes
                     told.append(f"{what}: {measured.detail}; larger ones were not tried")
                 if key not in failed:
                     best = min(time for time in (best, median(times)) if not isnan(time))

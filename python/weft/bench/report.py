@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
-from .aims import WEFT, aim_of, verdicts
+from .aims import aim_of, verdicts
 from .catalog import Benchmark, Case
 from .results import Cell, Outcome, Results
-from .runtimes import Runtime, initials
+from .runtimes import WEFT, Runtime, initials
 
 WIDTH = 118  # of a table that is not written to a terminal
 WIDE = 108  # from here on there is room for the spread

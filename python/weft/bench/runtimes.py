@@ -6,10 +6,11 @@ GOMP_parallel came from; `Runtime.is_mine` says whether that is the runtime it w
 """
 
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from weft.paths import put_link
 
 from . import places, shell
 
@@ -72,11 +73,7 @@ def as_libgomp(library: Path) -> Path:
     folder = places.results_dir() / "runtimes" / library.parent.as_posix().strip("/").replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("libgomp.so.1", "libiomp5.so"):
-        link = folder / name
-        if not link.is_symlink() or link.readlink() != library.absolute():
-            with tempfile.TemporaryDirectory(dir=folder) as fresh:  # another `weft bench` may use the old one
-                (Path(fresh) / name).symlink_to(library.absolute())
-                (Path(fresh) / name).replace(link)
+        put_link(folder / name, library.absolute())
     return folder
 
 
@@ -104,24 +101,20 @@ class NoRuntime(Exception):
 
 
 BUILT_IN = ("libgomp", "libomp", "libiomp5", "weft")
-_OF_CLANG = " clang"  # what the names of runtimes end with that run clang's programs
+OF_CLANG = " clang"  # what the names of runtimes end with that run clang's programs
+WEFT = ("weft", f"weft{OF_CLANG}")  # this checkout's
 
 
 def from_folder(name: str, folder: Path) -> Runtime:
     """A runtime given on the command line: a folder with a libgomp.so.1 (BOLT, another build of weft)."""
     library = folder / "libgomp.so.1"
-    if name in BUILT_IN or name.endswith(_OF_CLANG):
+    if name in BUILT_IN or name.endswith(OF_CLANG):
         raise NoRuntime(f"'{name}': that is the name of a runtime that is measured anyway, or of its like for clang")
     if re.fullmatch(r"[\w.+ -]+", name) is None:
         raise NoRuntime(f"'{name}': expected a name of letters, digits, blanks and any of . + - _")
     if not library.exists():
         raise NoRuntime(f"'{name}': there is no {library}")
     return Runtime(name, f"from {folder}", library, folder.resolve())
-
-
-def is_weft(name: str) -> bool:
-    """Whether the runtime of this name is this checkout's, whatever compiler has built the program."""
-    return name.removesuffix(_OF_CLANG) == "weft"
 
 
 # What the stock runtimes' documentation offers for a machine that a program has for itself.
@@ -146,7 +139,7 @@ def tuned(runtimes: list[Runtime]) -> list[Runtime]:
     result = [
         replace(r, about=abouts.get(r.name, r.about), settings=settings.get(r.name, r.settings)) for r in runtimes
     ]
-    of_clang = [replace(r, name=f"{r.name}{_OF_CLANG}", clang=True) for r in result if r.name in ("libomp", "weft")]
+    of_clang = [replace(r, name=f"{r.name}{OF_CLANG}", clang=True) for r in result if r.name in ("libomp", "weft")]
     weft = [r for r in result if r.name == "weft"]
     return [*(r for r in result if r.name != "weft"), *of_clang, *weft]
 
