@@ -65,8 +65,8 @@ def test_what_is_missing_is_named_in_one_line(suite: Path) -> None:
 
 def test_what_has_run_until_an_interruption_is_kept(suite: Path) -> None:
     started = suite.parent / "work" / "gcc" / "started"
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command(suite), env=environment(suite), start_new_session=True, **pipes) as run:  # type: ignore[call-overload]
+    settings = {"env": environment(suite), "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command(suite), **settings) as run:  # type: ignore[call-overload]
         while not started.exists():
             assert run.poll() is None
         os.killpg(run.pid, signal.SIGINT)
