@@ -267,6 +267,134 @@ TEST_F(PoolTest, ManyPushAndPop) {
   }
 }
 
+// Who does not push takes the oldest of a deque, by whatever function. (Bug: it took the newest as the owner does, at
+// the same time as that; units ran twice, or never.)
+TEST_F(PoolTest, WhoDoesNotPushIntoADequeOfOneProducerSteals) {
+  weft_pool* pool = make_pool(WEFT_DEQUE, WEFT_SPMC);
+  weft_pool* other = make_pool();
+  std::vector<int> ran;
+  {
+    const OwnScheduler own(WEFT_BASIC, {pool});
+    std::vector<weft_unit*> units;
+    Jobs jobs;
+    for (int i = 0; i < 8; ++i)
+      units.push_back(jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [&ran, i] { ran.push_back(i); }));
+    std::vector<weft_unit*> taken(5, nullptr);
+    std::thread([&] {  // has no worker
+      EXPECT_EQ(weft_pool_pop(pool, &taken[0]), WEFT_OK);
+      std::size_t count = 0;
+      EXPECT_EQ(weft_pool_pop_many(pool, 2, &taken[1], &count), WEFT_OK);
+      EXPECT_EQ(count, 2U);
+    })
+        .join();
+    std::thread([&] {
+      EXPECT_NE(weft_worker_self(), nullptr);
+      EXPECT_EQ(weft_pool_pop(pool, &taken[3]), WEFT_OK);
+    }).join();
+    EXPECT_EQ(weft_pool_pop(pool, &taken[4]), WEFT_OK) << "the owner";
+    EXPECT_EQ(taken, std::vector<weft_unit*>({units[0], units[1], units[2], units[3], units[7]}));
+    for (weft_unit* unit : taken) EXPECT_EQ(weft_pool_push(pool, unit), WEFT_OK);
+    // Schedulers, too, though it is their first pool.
+    std::thread([&] {
+      weft_pool* const pools[] = {pool, other};
+      for (const weft_scheduler_kind kind : {WEFT_BASIC, WEFT_BASIC_WAIT, WEFT_BY_PRIORITY, WEFT_RANDOM_WS}) {
+        weft_scheduler* scheduler = nullptr;
+        EXPECT_EQ(weft_scheduler_create(kind, 2, pools, &scheduler), WEFT_OK);
+        EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), scheduler), WEFT_OK);
+        weft_yield();  // runs one
+        EXPECT_EQ(weft_worker_set_scheduler(weft_worker_self(), nullptr), WEFT_OK);
+        EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+      }
+    }).join();
+    EXPECT_EQ(ran, std::vector<int>({4, 5, 6, 0}));
+    jobs.join();
+  }
+  EXPECT_EQ(ran, std::vector<int>({4, 5, 6, 0, 7, 3, 2, 1}));
+  EXPECT_EQ(weft_pool_free(other), WEFT_OK);
+}
+
+// One pushes, and it and three others pop.
+TEST_F(PoolTest, OnePushesAndManyPop) {
+  for (const weft_order order : orders) {
+    weft_pool* pool = make_pool(order, WEFT_SPMC);
+    const OwnScheduler own(WEFT_BASIC, {pool});
+    constexpr unsigned count = 200;
+    std::vector<std::atomic<unsigned>> ran(count);
+    Jobs jobs;
+    for (unsigned i = 0; i < count; ++i) jobs.start(with(WEFT_ROC_L, pool), [&ran, i] { ++ran[i]; });
+    std::mutex mutex;
+    std::vector<weft_unit*> taken;  // and to be pushed again
+    std::atomic<bool> over{false};
+    const auto take_some = [&](unsigned round) {
+      weft_unit* some[5];
+      std::size_t got = 0;
+      if (round % 2 == 0)
+        got = weft_pool_pop(pool, some) == WEFT_OK ? 1 : 0;
+      else
+        (void)weft_pool_pop_many(pool, 5, some, &got);
+      const std::lock_guard guard(mutex);
+      taken.insert(taken.end(), some, some + got);
+    };
+    const auto push_what_was_taken = [&] {
+      std::vector<weft_unit*> units;
+      {
+        const std::lock_guard guard(mutex);
+        units.swap(taken);
+      }
+      for (weft_unit* unit : units) EXPECT_EQ(weft_pool_push(pool, unit), WEFT_OK);
+    };
+    std::vector<std::thread> threads;
+    threads.emplace_back([&] {
+      for (unsigned round = 0; round < scaled(20000); ++round) {
+        take_some(round);
+        push_what_was_taken();
+      }
+      over = true;
+    });
+    for (int thread = 0; thread < 3; ++thread)
+      threads.emplace_back([&] {
+        for (unsigned round = 0; !over; ++round) take_some(round);
+      });
+    for (std::thread& thread : threads) thread.join();
+    push_what_was_taken();
+    EXPECT_EQ(weft_pool_size(pool), count);
+    jobs.join();
+    for (const auto& one : ran) EXPECT_EQ(one, 1U);
+  }
+}
+
+// Each pushes into its own, and takes from the other's when it has nothing.
+TEST_F(PoolTest, TwoWorkersOverTheDequesOfBoth) {
+  weft_pool* const pools[] = {make_pool(WEFT_DEQUE, WEFT_SPMC), make_pool(WEFT_DEQUE, WEFT_SPMC)};
+  weft_scheduler* schedulers[2] = {};
+  weft_worker* workers[2] = {};
+  std::atomic<long> ran{0};
+  const std::function<void(unsigned)> grow = [&](unsigned depth) {
+    ++ran;
+    if (depth == 0) return;
+    Jobs children;
+    for (int i = 0; i < 4; ++i)
+      children.start(with(i % 2 == 0 ? WEFT_ROC_L : WEFT_FULL), [&grow, depth] { grow(depth - 1); });
+    if (depth % 2 == 0) weft_yield();
+    children.join();
+  };
+  const unsigned depth = thread_sanitizer || address_sanitizer ? 4 : 7;
+  Jobs jobs;
+  for (weft_pool* pool : pools) jobs.start(with(WEFT_FULL, pool), [&] { grow(depth); });
+  for (std::size_t i = 0; i < 2; ++i) {
+    weft_pool* const both[] = {pools[i], pools[1 - i]};
+    ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 2, both, &schedulers[i]), WEFT_OK);
+    ASSERT_EQ(weft_worker_create(schedulers[i], &workers[i]), WEFT_OK);
+  }
+  jobs.join();
+  long nodes = 1;
+  for (unsigned level = 0; level < depth; ++level) nodes = 4 * nodes + 1;
+  EXPECT_EQ(ran, 2 * nodes);
+  for (weft_worker* worker : workers) EXPECT_EQ(weft_worker_join(worker), WEFT_OK);
+  for (weft_scheduler* scheduler : schedulers) EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  for (weft_pool* pool : pools) EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 // ---------------------------------------------------------------- pools that a worker has to itself
 
 // Two that yield all the time must not keep a third from going on that somebody else has made ready.

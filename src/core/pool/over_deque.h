@@ -2,7 +2,11 @@
 //
 // A deque whose owner only pushes is a queue for one producer, and no push takes a locked instruction; nor does a pop,
 // if there is one consumer. With several producers the owner's end has a lock: whoever holds it is the owner, and
-// thieves do not notice.
+// thieves do not notice. With one producer there is none: the owner is who pushes, and whoever else pops steals. (Bug:
+// they popped as the owner does, at the same time as that.)
+//
+// Rejected: to ask which worker serves the pool (Pool::server). That may be another one than pushes, and then each of
+// the two would take itself for the owner.
 //
 // Beside the deque there is a list, for what gives way, for what comes back from others than the owner, and for what is
 // pushed without memory for a longer deque: a push never fails, for the resumer of a unit could do nothing about it.
@@ -17,10 +21,12 @@
 // A steal that lost a race tries again: nullptr means that there was a moment at which nothing was there.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include "arch/thread_pointer.h"
 #include "core/pool/chain.h"
 #include "core/pool/deque.h"
 #include "core/pool/list.h"
@@ -103,9 +109,37 @@ class PrivateDeque : public OverDeque<NoLock> {
   Unit* steal() { return or_of_the_rest(deque_.steal_alone()); }
 };
 
-/// SPMC with NoLock: the owner is the one producer. MPMC with Spinlock. That one is held while the array grows: that is
-/// long, but rare, and thieves go on.
-template <class OwnerLock>
+/// SPMC: the owner is the one producer, a worker or a thread that has none. Another one may follow it when it has done
+/// with both ends.
+class OwnedDeque : public OverDeque<Spinlock> {
+ public:
+  void push(Unit* unit) {
+    note_owner();
+    OverDeque::push(unit);
+  }
+  void push_many(Unit* first, Unit* last, std::size_t count) {
+    note_owner();
+    OverDeque::push_many(first, last, count);
+  }
+  Unit* pop() { return is_owner() ? or_of_the_rest(deque_.pop()) : steal(); }
+  Unit* steal() { return or_of_the_rest(steal_from_deque()); }
+
+ private:
+  static const void* self() {
+    const void* worker = arch::thread_word();
+    return worker != nullptr ? worker : arch::thread_pointer();
+  }
+  // Relaxed, as each looks only for what it has written itself.
+  bool is_owner() const { return owner_.load(std::memory_order_relaxed) == self(); }
+  void note_owner() {
+    if (!is_owner()) [[unlikely]]
+      owner_.store(self(), std::memory_order_relaxed);
+  }
+
+  std::atomic<const void*> owner_{nullptr};
+};
+
+/// MPMC. The lock is held while the array grows: that is long, but rare, and thieves go on.
 class SharedDeque : public OverDeque<Spinlock> {
  public:
   void push(Unit* unit) {
@@ -131,7 +165,7 @@ class SharedDeque : public OverDeque<Spinlock> {
   Unit* steal() { return or_of_the_rest(steal_from_deque()); }
 
  private:
-  [[no_unique_address]] OwnerLock owner_;
+  Spinlock owner_;
 };
 
 }  // namespace weft::core

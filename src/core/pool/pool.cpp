@@ -280,9 +280,9 @@ Pool* Pool::create_deque(Access access) {
     case Access::priv:
       return make<PrivateDeque, Access::priv>(Kind::deque);
     case Access::spmc:
-      return make<SharedDeque<NoLock>, Access::spmc>(Kind::deque);
+      return make<OwnedDeque, Access::spmc>(Kind::deque);
     case Access::mpmc:
-      return make<SharedDeque<Spinlock>, Access::mpmc>(Kind::deque);
+      return make<SharedDeque, Access::mpmc>(Kind::deque);
     case Access::spsc:
     case Access::mpsc:
       break;

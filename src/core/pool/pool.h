@@ -97,7 +97,8 @@ class alignas(base::cache_line) Pool final {
   /// Pushes the chain first..last of `count` units, linked by Unit::next, one after the other.
   void push_many(Unit* first, Unit* last, std::size_t count) { operations_->push_many(*this, first, last, count); }
 
-  /// Consumers only, and of a deque only the owner; nullptr: there was a moment at which it was empty.
+  /// Consumers only; nullptr: there was a moment at which it was empty. Of a deque its owner has the newest:
+  /// with one producer that is the one (over_deque.h), and for all others this is steal().
   [[nodiscard]] Unit* pop() {
     if (returned_.size() != 0) [[unlikely]]
       take_in_returned();
