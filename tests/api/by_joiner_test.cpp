@@ -12,6 +12,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -338,6 +339,42 @@ TEST_P(ByJoinerTest, OthersHaveTheirTurn) {
     Jobs jobs;
     std::atomic<bool> had_turn{false};
     start(jobs, [&had_turn] { had_turn = true; });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!had_turn && std::chrono::steady_clock::now() < end) join_deviates([] {});
+    EXPECT_TRUE(had_turn);
+  });
+}
+
+// Bug: what others had put back into a private pool did not come while a unit there forked and joined.
+TEST_P(ByJoinerTest, WhatComesBackHasItsTurn) {
+  if (pool_ == nullptr) GTEST_SKIP() << "no private pool";
+  in_unit([this] {
+    Jobs jobs;
+    std::atomic<bool> had_turn{false};
+    weft_unit* sleeper = start(jobs, [&had_turn] {
+      EXPECT_EQ(weft_suspend(), WEFT_OK);
+      had_turn = true;
+    });
+    while (weft_unit_state(sleeper) != WEFT_SUSPENDED) weft_yield();
+    std::thread([sleeper] { EXPECT_EQ(weft_resume(sleeper), WEFT_OK); }).join();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!had_turn && std::chrono::steady_clock::now() < end) join_deviates([] {});
+    EXPECT_TRUE(had_turn);
+  });
+}
+
+// Bug: nor did what has no pool, and lies at that worker.
+TEST_P(ByJoinerTest, WhatHasNoPoolHasItsTurn) {
+  in_unit([this] {
+    Jobs jobs;
+    std::atomic<bool> had_turn{false};
+    weft_unit* sleeper = start(jobs, [&had_turn] {
+      EXPECT_EQ(weft_unit_migrate(weft_unit_self(), nullptr), WEFT_OK);
+      EXPECT_EQ(weft_suspend(), WEFT_OK);
+      had_turn = true;
+    });
+    while (weft_unit_state(sleeper) != WEFT_SUSPENDED) weft_yield();
+    EXPECT_EQ(weft_resume(sleeper), WEFT_OK);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!had_turn && std::chrono::steady_clock::now() < end) join_deviates([] {});
     EXPECT_TRUE(had_turn);

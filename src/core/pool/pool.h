@@ -133,7 +133,10 @@ class alignas(base::cache_line) Pool final {
   }
   bool looks_empty() const { return size() == 0; }
 
-  /// Of a private list: what pop() would give.
+  /// Of a private pool: whether others have put something back that its worker has not taken over yet.
+  bool has_returned() const { return returned_.size() != 0; }
+
+  /// Of a private list: what pop() would give, but for what has been returned.
   Unit* front() const {
     return kind_ == Kind::private_fifo ? store<PrivateFifo>().front() : store<PrivateLifo>().front();
   }

@@ -54,10 +54,12 @@ bool returns(Technique technique) {
 // first out they would have none.
 constexpr unsigned most_others = 3;
 
-// Whether it is what comes soon where the worker alone takes from, and the joiner not much later.
+// Whether it is what comes soon where the worker alone takes from, and the joiner not much later. What others have put
+// back stands in no list yet: the scheduler puts it there. (Bug: a unit that forked and joined kept it out for ever.)
 [[gnu::noinline]] bool is_soon_in_own_list(const Scheduler& own, const Unit& awaited) {
   const Pool* list = own.private_list();
-  if (list == nullptr || list != awaited.pool.load(std::memory_order_relaxed) || list->front() != &awaited)
+  if (list == nullptr || list != awaited.pool.load(std::memory_order_relaxed) || list->has_returned() ||
+      list->front() != &awaited)
     return false;
   return list->lifo_ring() != nullptr || list->size() <= 1 + most_others;
 }
@@ -98,10 +100,10 @@ inline bool take(Worker& worker, Unit& joiner, Unit& awaited) {
 }
 
 // Whether nothing but units has a claim to the worker, and none of them has waited for too long. (In a private list the
-// order says who waits.)
+// order says who waits; but what has no pool may wait at its worker, too.)
 bool is_free_for_units(Worker& worker) {
-  return frame_can_wait(worker) &&
-         (worker.scheduler() != nullptr || (runs_as_they_come(worker) && !is_turn_of_others(worker)));
+  return frame_can_wait(worker) && (worker.scheduler() != nullptr || runs_as_they_come(worker)) &&
+         !is_turn_of_others(worker);
 }
 
 // ---------------------------------------------------------------- the call
