@@ -298,6 +298,63 @@ TEST_P(WaitingTest, HasThreadLocalStorageOfItsOwn) {
   number = 17;
 }
 
+// A creator on top of which its child begins: what it sees of its own storage before and after.
+void create_beside_own_storage(Jobs& children, const weft_unit_attr& child, bool yields) {
+  *where_number_is() = 7;
+  *where_errno_is() = 77;
+  const int* const place = where_number_is();
+  children.start(child, [yields] {
+    *where_number_is() = 8;
+    if (yields) {
+      EXPECT_EQ(weft_yield(), WEFT_OK);
+    }
+    *where_errno_is() = 88;
+  });
+  EXPECT_EQ(where_number_is(), place);
+  EXPECT_EQ(*where_number_is(), 7);
+  EXPECT_EQ(*where_errno_is(), 77);
+}
+
+weft_unit_attr owning(weft_technique technique, weft_pool* pool = nullptr) {
+  weft_unit_attr attr = never_preempted(with(technique, pool));
+  attr.flags = WEFT_OWN_TLS;
+  return attr;
+}
+
+// Bug: such a creator went on with another's, or its child's.
+TEST_P(WaitingTest, LeavesItsCreatorItsThreadLocalStorageUnderASchedulerOfTheUsersOwn) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "they keep their own state there";
+  for (const bool creator_yields : {false, true})
+    for (const bool child_yields : {false, true})
+      for (const bool child_owns : {false, true}) {
+        weft_pool* pool = make_pool();
+        const OwnScheduler own(run_pools, nullptr, true, {pool});
+        Jobs jobs;
+        jobs.start(owning(WEFT_FULL, pool), [&] {
+          if (creator_yields) {
+            EXPECT_EQ(weft_yield(), WEFT_OK);
+          }
+          Jobs children;
+          create_beside_own_storage(children, child_owns ? owning(GetParam(), pool) : with(GetParam(), pool),
+                                    child_yields);
+        });
+        jobs.join();
+      }
+}
+
+TEST_P(WaitingTest, LeavesAStacklessCreatorItsThreadLocalStorage) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "they keep their own state there";
+  for (const bool child_yields : {false, true})
+    for (const bool child_owns : {false, true}) {
+      Jobs jobs;
+      Jobs children;
+      jobs.start(owning(WEFT_STACKLESS), [&] {
+        create_beside_own_storage(children, child_owns ? owning(GetParam()) : with(GetParam()), child_yields);
+      });
+      jobs.join();
+    }
+}
+
 TEST_P(WaitingTest, IsResumedElsewhereWithItsThreadLocalStorage) {
   if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "they keep their own state there";
   weft_pool* pool = make_pool();

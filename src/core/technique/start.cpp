@@ -47,7 +47,12 @@ namespace {
 // By way of the scheduler, where the creator can leave its stack. (Bug: the child ran on top of its creator there too;
 // one that was preempted by KLT-switching kept the KLT, and with it frames that another KLT then went on with.)
 [[gnu::noinline]] void run_first_by_scheduler(Worker& worker, Unit& parent, Unit& child) {
-  can_hand_on(worker, parent) ? hand_on(worker, parent, child) : run_one(worker, child);
+  if (can_hand_on(worker, parent)) return hand_on(worker, parent, child);
+  // Meanwhile it keeps its thread-local storage. (Bug: it went on with another's, or its child had taken it along.)
+  const bool keeps_identity = has_flag(parent, UnitFlag::wants_identity);
+  if (keeps_identity) keep_identity(worker, parent);
+  run_one(worker, child);
+  if (keeps_identity) install_for(*this_worker(), parent);
 }
 
 }  // namespace
