@@ -66,7 +66,8 @@ typedef struct weft_worker weft_worker;
  * the affinity mask, cut by the cgroup's quota, of which docs/workers.md says when they are counted again); as many as
  * can be had. In a unit, which cannot take it back (weft_finalize), it only counts. Units begin with the modes of
  * floating-point arithmetic (rounding, denormals) that the thread has which starts weft, child-first ones with their
- * creator's; what one changes is its own, but for stackless ones. MEMORY.
+ * creator's, unless that is a unit and one of the two has WEFT_OWN_TLS; what one changes is its own, but for stackless
+ * ones. MEMORY.
  *
  * In a child of fork(2) there is whoever forked, as a root, with the values of its keys and what it holds; all other
  * units and roots are gone, and workers start anew. Where a unit's function, or that of a scheduler or pool, has forked
@@ -146,12 +147,12 @@ typedef struct weft_unit_attr {
   { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_DEFAULT, NULL }
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
- * instead, and the caller waits in its own pool (a root, a stackless unit and one with WEFT_OWN_TLS wait for the
- * child's end, or its first wait). `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees
- * itself. Any caller. Errors: ARGUMENT (also a pool and a worker, or a child-first technique and a worker), MEMORY,
- * SCHEDULER (SS, SS-L, SC for a worker whose scheduler is not stateless), STACKLESS (with WEFT_MAY_BLOCK, or
- * preemptive), STATE (the worker has ended), ACCESS (the worker's first pool is PRIV, and not the caller's). [D] 3.2,
- * Fig. 3.2. */
+ * instead, and the caller waits in its own pool; where one of the two has WEFT_OWN_TLS, as one that yields. (A root, a
+ * stackless unit, and in the last case a unit under a scheduler of the user's own wait for the child's end, or its
+ * first wait.) `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees itself. Any caller.
+ * Errors: ARGUMENT (also a pool and a worker, or a child-first technique and a worker), MEMORY, SCHEDULER (SS, SS-L, SC
+ * for a worker whose scheduler is not stateless), STACKLESS (with WEFT_MAY_BLOCK, or preemptive), STATE (the worker has
+ * ended), ACCESS (the worker's first pool is PRIV, and not the caller's). [D] 3.2, Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
 /* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only: ARGUMENT.

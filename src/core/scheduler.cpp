@@ -516,6 +516,13 @@ void run_one(Worker& worker, Unit& unit) {
   put_back_what_was_handed_on(worker);
 }
 
+void run_one_as_here(Worker& worker, Unit& unit) {
+  const weft_fp_control modes = arch::fp_control();
+  SchedulerFrame frame(worker, false, modes, modes);
+  run(worker, unit);
+  put_back_what_was_handed_on(worker);
+}
+
 void suspend() {
   Worker& worker = *this_worker();
   Unit& unit = *worker.current;

@@ -159,5 +159,7 @@ void put_back_preempted(Worker& worker, Unit& unit);
 
 /// Runs a ready unit on the calling worker, on top of the caller, until it waits, yields or ends.
 void run_one(Worker& worker, Unit& unit);
+/// The same, and it begins with the caller's floating-point modes.
+void run_one_as_here(Worker& worker, Unit& unit);
 
 }  // namespace weft::core

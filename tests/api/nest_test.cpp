@@ -1,6 +1,7 @@
 // Units that create units: every technique inside every other, and trees of them.
 #include "support.h"
 
+#include <cfenv>
 #include <chrono>
 #include <tuple>
 
@@ -107,6 +108,36 @@ TEST_P(ChildFirstTest, ResumesItsStolenCreator) {
     });
   }
   EXPECT_EQ(went_on, 20);
+}
+
+// Bug: the child of a root, or of a stackless unit, began with the modes of the thread that had started weft.
+TEST_P(ChildFirstTest, RoundsAsItsCreator) {
+  const int before = std::fegetround();
+  for (const weft_technique creator : {WEFT_FULL, WEFT_ROC_L, WEFT_STACKLESS}) {
+    Jobs jobs;
+    Jobs children;
+    jobs.start(creator, [&] {
+      ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+      children.start(GetParam(), [] {
+        EXPECT_EQ(std::fegetround(), FE_UPWARD);
+        std::fesetround(FE_DOWNWARD);
+      });
+      EXPECT_EQ(std::fegetround(), FE_UPWARD);
+      std::fesetround(before);
+    });
+    jobs.join();
+  }
+  Jobs jobs;
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  for (const bool yields : {false, true})
+    jobs.start(GetParam(), [yields] {
+      EXPECT_EQ(std::fegetround(), FE_UPWARD);
+      std::fesetround(FE_DOWNWARD);
+      if (yields) weft_yield();
+    });
+  EXPECT_EQ(std::fegetround(), FE_UPWARD) << "the root";
+  ASSERT_EQ(std::fesetround(before), 0);
+  jobs.join();
 }
 
 // Creator and child hand the worker to and fro by themselves, without the scheduler.

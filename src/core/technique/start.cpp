@@ -51,7 +51,7 @@ namespace {
   // Meanwhile it keeps its thread-local storage. (Bug: it went on with another's, or its child had taken it along.)
   const bool keeps_identity = has_flag(parent, UnitFlag::wants_identity);
   if (keeps_identity) keep_identity(worker, parent);
-  run_one(worker, child);
+  run_one_as_here(worker, child);
   if (keeps_identity) install_for(*this_worker(), parent);
 }
 

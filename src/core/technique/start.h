@@ -33,11 +33,14 @@ class SchedulerFrame {
  public:
   explicit SchedulerFrame(Worker& worker, bool loops = false) : SchedulerFrame(worker, loops, runtime.fp_control) {}
   SchedulerFrame(Worker& worker, bool loops, weft_fp_control modes)
+      : SchedulerFrame(worker, loops, modes, arch::fp_control()) {}
+  /// `own`: those of the KLT, which are dear to ask for.
+  SchedulerFrame(Worker& worker, bool loops, weft_fp_control modes, weft_fp_control own)
       : worker_(worker),
         unit_(worker.current),
         context_(worker.scheduler_context),
         fp_control_(worker.fp_control),
-        own_fp_control_(arch::fp_control()),
+        own_fp_control_(own),
         warm_(worker.undeviated.stack),
         warm_class_(worker.undeviated.stack_class),
         frame_returns_(worker.claims.frame_returns) {
