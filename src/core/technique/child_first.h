@@ -60,6 +60,7 @@ inline bool take_parent_back(Spawn& spawn, Unit* parent, const Unit& child) {
   if (newest == nullptr) return false;
   if (newest != parent || newest->next != &child) {
     worker.deque.push(newest);
+    notify();  // while it was in hand, a worker that went to sleep could not see it
     return false;
   }
   spawn.child_came_back = true;
