@@ -619,7 +619,9 @@ namespace {
 bool take_out(Worker& worker, const Unit& unit) {
   if (Pool* pool = unit.pool.load(std::memory_order_acquire); pool != nullptr) {
     const Scheduler* own = worker.scheduler();
-    return own != nullptr && own->private_list() == pool && pool->remove(&unit);
+    if (own == nullptr || own->private_list() != pool) return false;
+    pool->take_in_returned();
+    return pool->remove(&unit);
   }
   if (!worker.privacy.enter()) return false;
   const bool taken = worker.deque.remove_alone(&unit);

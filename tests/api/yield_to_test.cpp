@@ -1,6 +1,8 @@
 // weft_yield_to(), weft_resume_to(): who runs next.
 #include "support.h"
 
+#include <thread>
+
 namespace weft::test {
 namespace {
 
@@ -43,6 +45,31 @@ TEST_F(PassOnTest, OneThatHasBegunComesNext) {
     });
   jobs.join();
   EXPECT_EQ(order, "acbA");
+}
+
+// Bug: it was not found before the scheduler had taken it over.
+TEST_F(PassOnTest, OneThatOthersHavePutBackComesNext) {
+  for (const weft_order order : {WEFT_FIFO, WEFT_LIFO}) {
+    weft_pool* pool = make_pool(order, WEFT_PRIV);
+    OwnScheduler own(WEFT_BASIC, {pool});
+    Jobs jobs;
+    std::string ran;
+    weft_unit* sleeper = nullptr;
+    const weft_unit_attr attr = never_preempted(with(WEFT_ROC_L, pool));
+    jobs.start(attr, [&] {
+      Jobs others;
+      sleeper = others.start(attr, [&] {
+        EXPECT_EQ(weft_suspend(), WEFT_OK);
+        ran += 's';
+      });
+      while (weft_unit_state(sleeper) != WEFT_SUSPENDED) weft_yield();
+      for (int i = 0; i < 2; ++i) others.start(attr, [&] { ran += 'o'; });
+      std::thread([&] { EXPECT_EQ(weft_resume(sleeper), WEFT_OK); }).join();
+      EXPECT_EQ(weft_yield_to(sleeper), WEFT_OK);
+    });
+    jobs.join();
+    EXPECT_EQ(ran, "soo");
+  }
 }
 
 TEST_F(PassOnTest, SaysWhenItCannot) {

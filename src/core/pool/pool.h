@@ -135,6 +135,8 @@ class alignas(base::cache_line) Pool final {
 
   /// Of a private pool: whether others have put something back that its worker has not taken over yet.
   bool has_returned() const { return returned_.size() != 0; }
+  /// By its worker: takes it over. What has come back stands with the others then, who may never be none.
+  void take_in_returned();
 
   /// Of a private list: what pop() would give, but for what has been returned.
   Unit* front() const {
@@ -234,8 +236,6 @@ class alignas(base::cache_line) Pool final {
     return *std::launder(static_cast<Store*>(place()));
   }
 
-  // What has come back stands with the others, who may never be none.
-  void take_in_returned();
   // Whether push() is for one producer only: a deque without a lock.
   bool has_one_owner() const {
     const bool for_one = access_ == Access::spsc || access_ == Access::spmc;
