@@ -40,12 +40,14 @@ bool Semaphore::release(std::uint32_t count) {
 bool Semaphore::release_slow(std::uint32_t count) {
   Waiters waiters(&word_);
   std::uint32_t word = word_.load(std::memory_order_relaxed);
-  // Others may acquire meanwhile, but not release, nor set the bit or clear it.
+  // Others may acquire meanwhile, but not set the bit or clear it; nor release, unless somebody has cleared it just
+  // now. Then nobody waits here, and nothing has happened yet where they leave no room.
   if (count > most_permits - (word & most_permits)) return false;
   for (std::uint32_t permit = 0; permit < count && waiters.take(); ++permit) {
   }
   std::uint32_t next;
   do {
+    if (count > most_permits - (word & most_permits)) return false;
     const std::uint32_t permits = (word & most_permits) + count;
     next = waiters.empty() ? permits : permits | parked;
   } while (!word_.compare_exchange_weak(word, next, std::memory_order_release, std::memory_order_relaxed));
