@@ -376,7 +376,7 @@ WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
 
 /* A further worker, on a KLT of its own, with that scheduler. It lives until weft_worker_join(), which waits until its
  * scheduler's pools are empty, in the kernel: the caller's worker runs nothing meanwhile. LIMIT: no thread can be had
- * for it. STATE, of weft_worker_join(): it was not made so, has ended, or is the caller's. */
+ * for it. STATE, of weft_worker_join(): it was not made so, has ended, is the caller's, or another joins it. */
 WEFT_API int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker);
 WEFT_API int weft_worker_join(weft_worker* worker);
 /* The calling worker; a root is carried by one of its own. NULL in a function of a pool of the user's own that is

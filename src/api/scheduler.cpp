@@ -122,9 +122,10 @@ extern "C" int weft_worker_create(weft_scheduler* scheduler, weft_worker** worke
 extern "C" int weft_worker_join(weft_worker* handle) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
   core::Worker* worker = worker_of(handle);
-  const bool is_joinable = worker->use.load(std::memory_order_acquire) == core::WorkerUse::of_program &&
-                           worker->life.load(std::memory_order_acquire) != 0;
-  if (!is_joinable || worker == core::this_worker()) return WEFT_ERR_STATE;
+  if (worker->life.load(std::memory_order_acquire) == 0 || worker == core::this_worker()) return WEFT_ERR_STATE;
+  auto use = core::WorkerUse::of_program;  // for one caller
+  if (!worker->use.compare_exchange_strong(use, core::WorkerUse::joined, std::memory_order_acq_rel))
+    return WEFT_ERR_STATE;
   core::join_worker(*worker);
   return WEFT_OK;
 }

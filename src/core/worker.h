@@ -53,6 +53,7 @@ enum class WorkerUse : std::uint8_t {
   root,        // a KLT of the program
   of_weft,     // its KLT is weft's
   of_program,  // the same; made by start_worker()
+  joined,      // the same; somebody waits for its end
 };
 
 /// The hands (core/hand.h) of the loops that run on a worker, the innermost first. Shared.

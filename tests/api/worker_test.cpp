@@ -139,6 +139,33 @@ TEST_F(WorkerTest, ArgumentsThatMakeNoSense) {
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
+// Bug: two that joined the same one both gave back its slot.
+TEST_F(WorkerTest, OneOfTwoJoinsIt) {
+  weft_pool* pool = make_pool();
+  OwnWorker own(WEFT_BASIC_WAIT, {pool});
+  std::atomic<bool> go{false};
+  Jobs jobs;
+  jobs.start(with(WEFT_ROC_L, pool), [&go] {
+    while (!go) std::this_thread::yield();
+  });
+  weft_worker* const worker = own.release();
+  std::atomic<int> joined{0}, refused{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      const int error = weft_worker_join(worker);
+      if (error == WEFT_OK) ++joined;
+      if (error == WEFT_ERR_STATE) ++refused;
+    });
+  EXPECT_TRUE(eventually([&refused] { return refused == 1; }, std::chrono::seconds(20)));
+  EXPECT_EQ(joined, 0);
+  go = true;
+  for (std::thread& thread : threads) thread.join();
+  jobs.join();
+  EXPECT_EQ(joined, 1);
+  EXPECT_EQ(refused, 1);
+}
+
 // Bug: whoever joined one of weft's own ended it, and nobody made another.
 TEST_F(WorkerTest, JoinIsNotForWeftsOwn) {
   if (weft_worker_count() == 1) GTEST_SKIP() << "there is none but the root's";
