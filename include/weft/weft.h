@@ -241,7 +241,7 @@ weft_unit_technique(const weft_unit* unit); /* WEFT_AUTO until it starts: then w
 
 typedef struct weft_unit_statistics {
   uint64_t starts;       /* 1, and one more for each revive; counted up to 65,535 */
-  uint64_t deviations;   /* how often it has left the worker: yields and waits */
+  uint64_t deviations;   /* how often it has left the worker: yields and waits; counted modulo 2^32 */
   uint64_t worker_moves; /* how often it went on on another worker; counted up to 65,535 */
 } weft_unit_statistics;
 WEFT_API int weft_unit_get_statistics(const weft_unit* unit, weft_unit_statistics* statistics);
