@@ -282,11 +282,12 @@ bool Barrier::try_arrive_last() {
   BarrierShards* shards = shards_.load(std::memory_order_acquire);
   if (shards == nullptr) {
     Waiters waiters(strict_key(this));
-    if (arrived_.load(std::memory_order_relaxed) + 1 != parties_) return false;
-    const Arrival arrival = arrive();
-    if (arrival == Arrival::last) complete(waiters);
-    if (arrival != Arrival::elsewhere) return arrival == Arrival::last;
     shards = shards_.load(std::memory_order_relaxed);
+    if (shards == nullptr) {
+      const bool last = arrived_.load(std::memory_order_relaxed) + 1 == parties_;
+      if (last) complete(waiters);
+      return last;
+    }
   }
   if (!take_last_token(*shards)) return false;
   release(*shards);
