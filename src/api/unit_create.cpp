@@ -35,12 +35,10 @@ int choose_worker(const core::Worker& caller, const weft_unit_attr& attr, core::
   core::Worker& chosen = *api::worker_of(attr.worker);
   if (chosen.use.load(std::memory_order_relaxed) == core::WorkerUse::none) return WEFT_ERR_STATE;
   wish.pool = core::first_pool_of(chosen);
-  if (wish.pool == nullptr) {
-    wish.worker = &chosen;
-    return WEFT_OK;
-  }
-  const bool is_foreign = wish.pool->access() == core::Access::priv && &chosen != &caller;
-  return is_foreign ? WEFT_ERR_ACCESS : WEFT_OK;
+  if (wish.pool != nullptr && &chosen == &caller) return WEFT_OK;
+  wish.worker = &chosen;
+  const bool is_private = wish.pool != nullptr && wish.pool->access() == core::Access::priv;
+  return is_private ? WEFT_ERR_ACCESS : WEFT_OK;
 }
 
 [[gnu::noinline]] int read_preemption(const weft_unit_attr& attr, core::Wish& wish) {
@@ -144,6 +142,14 @@ int read_attributes(const core::Worker& worker, const weft_unit_attr* attr, bool
   return false;
 }
 
+// To a worker of the caller's choice. (Bug: into a pool of one producer, as if the caller were that.)
+void launch_there(const core::Wish& wish, core::Unit* first, core::Unit* last, std::size_t count) {
+  if (wish.pool != nullptr)
+    core::launch_into(*wish.pool, first, last, count);
+  else
+    core::launch_at(*wish.worker, first);
+}
+
 // A child-first unit starts at once: so want of memory for its stack can be told.
 inline int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
   if (!bind_or_discard(worker, made, made.stack_class)) return WEFT_ERR_MEMORY;
@@ -168,7 +174,7 @@ inline int spawn(core::Worker& worker, core::Unit& made, weft_unit** unit) {
   if (unit != nullptr) *unit = handle_of(made);
   if (wish.worker == nullptr) return launch_and_succeed(worker, *made);
   made->next = nullptr;
-  core::launch_at(*wish.worker, made);
+  launch_there(wish, made, made, 1);
   return WEFT_OK;
 }
 
@@ -354,7 +360,7 @@ int create_one_by_one(core::Worker& worker, const Many& many, const core::Wish& 
     for (core::Unit* unit = first; unit != nullptr; unit = unit->next) many.units[index++] = handle_of(unit);
   }
   if (wish.worker != nullptr)
-    core::launch_at(*wish.worker, first);
+    launch_there(wish, first, last, many.count);
   else
     core::launch_all(worker, first, last, many.count);
   return WEFT_OK;

@@ -71,6 +71,11 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count) {
   }
 }
 
+void launch_into(Pool& pool, Unit* first, Unit* last, std::size_t count) {
+  pool.hand_in(first, last, count);
+  notify_pool(pool, count);
+}
+
 void launch_at(Worker& place, Unit* first) {
   Worker& open = open_worker(place);
   for_each_in_chain(first, [&open](Unit* unit) { open.inbox.put(unit); });

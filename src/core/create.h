@@ -40,7 +40,7 @@ struct Wish {
   std::uint16_t flags = UnitFlag::free_standing;  // and UnitFlag::wants_identity, detached, chosen, own_memory
   std::uint8_t stack_class = 0;                   // Unit::stack_class
   Pool* pool = nullptr;
-  Worker* worker = nullptr;  // that it goes to, where there is no pool
+  Worker* worker = nullptr;  // that it goes to, into the pool if there is one; nullptr: it stays with its creator
   void* stack = nullptr;
   std::size_t stack_size = 0;  // of `stack`
   int priority = 0;
@@ -92,6 +92,8 @@ void launch_all(Worker& worker, Unit* first, Unit* last, std::size_t count);
 /// The same of a chain that ends with nullptr, on that worker, behind what waits there; others may take them. Where the
 /// worker has a scheduler of its own, on another (open_worker).
 void launch_at(Worker& place, Unit* first);
+/// launch_all() by whoever need not be a producer of their pool.
+void launch_into(Pool& pool, Unit* first, Unit* last, std::size_t count);
 
 /// Makes the UnitDetails of a unit that is freed as new.
 void renew_details(Unit& unit);

@@ -459,6 +459,41 @@ TEST_P(AtWorkerTest, AUnitGoesToOneWithWeftsScheduler) {
 
 WEFT_INSTANTIATE_TECHNIQUES(AtWorkerTest);
 
+// Bug: whoever sent it there was taken for the producer.
+TEST_F(WorkerTest, AUnitGoesIntoAPoolOfOneProducer) {
+  for (const bool many : {false, true}) {
+    const OwnWorker worker(WEFT_BASIC_WAIT, {make_pool(WEFT_DEQUE, WEFT_SPMC)});
+    std::string ran;
+    std::atomic<bool> first_is_there{false}, other_is_there{false};
+    Jobs jobs;
+    Jobs of_worker;
+    jobs.start(at(worker.get(), WEFT_FULL), [&] {
+      const weft_unit_attr attr = never_preempted(with(WEFT_FULL));
+      of_worker.start(attr, [&ran] { ran += '1'; });
+      first_is_there = true;
+      while (!other_is_there) std::this_thread::yield();
+      of_worker.start(attr, [&ran] { ran += '2'; });
+    });
+    while (!first_is_there) std::this_thread::yield();
+    const weft_unit_attr attr = never_preempted(at(worker.get(), WEFT_FULL));
+    const auto body = [&ran] { ran += 'o'; };
+    weft_unit* unit = nullptr;
+    if (many) {
+      void* kept = jobs.keep(body);
+      EXPECT_EQ(weft_unit_create_many(1, Jobs::run, &kept, &attr, &unit), WEFT_OK);
+    } else {
+      jobs.start(attr, body);
+    }
+    other_is_there = true;
+    if (many) {
+      EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    }
+    jobs.join();
+    of_worker.join();
+    EXPECT_EQ(ran, "21o");
+  }
+}
+
 TEST_F(WorkerTest, AUnitForAWorkerThatCannotHaveIt) {
   const auto nothing = [](void*) {};
   weft_unit* unit = nullptr;

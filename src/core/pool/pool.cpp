@@ -348,6 +348,14 @@ void Pool::set_preemption(Preemption kind) {
   if (kind_ == Kind::private_fifo || kind_ == Kind::private_lifo) kind_ = Kind::other;
 }
 
+void Pool::hand_in(Unit* first, Unit* last, std::size_t count) {
+  if (!has_one_owner()) return push_many(first, last, count);
+  for_each_in_chain(first, last, [this](Unit* unit) {
+    mark(*unit, preemption_);
+    push_behind(unit);
+  });
+}
+
 void Pool::take_in_returned() {
   if (access_ != Access::priv) return;
   while (Unit* unit = returned_.pop()) push(unit);

@@ -97,6 +97,9 @@ class alignas(base::cache_line) Pool final {
   /// Pushes the chain first..last of `count` units, linked by Unit::next, one after the other.
   void push_many(Unit* first, Unit* last, std::size_t count) { operations_->push_many(*this, first, last, count); }
 
+  /// The same by anybody, who need not be a producer, as put_back() is; of a pool of access priv its worker only.
+  void hand_in(Unit* first, Unit* last, std::size_t count);
+
   /// Consumers only; nullptr: there was a moment at which it was empty. Of a deque its owner has the newest:
   /// with one producer that is the one (over_deque.h), and for all others this is steal().
   [[nodiscard]] Unit* pop() {
