@@ -182,6 +182,8 @@ Unit* next_local(Worker& worker) {
   }
 }
 
+Unit* next_of_deque(Worker& worker) { return unless_out_of_scope(worker, worker, take_newest(worker)); }
+
 Unit* next_handed_in(Worker& worker) {
   Unit* unit = unpack(worker, worker.inbox.take_all());
   return unless_out_of_scope(worker, worker, unit);

@@ -33,6 +33,8 @@ inline bool is_turn_of_others(Worker& worker) {
 
 /// The next ready unit of the worker's own pools; nullptr if there is none that it may run.
 Unit* next_local(Worker& worker);
+/// The same of its deque alone: nothing is put into any other pool, as it may be on the way out of an inbox.
+Unit* next_of_deque(Worker& worker);
 /// Of what others have put into the worker's inbox, the oldest; the rest become ready units of the worker. nullptr:
 /// none.
 Unit* next_handed_in(Worker& worker);

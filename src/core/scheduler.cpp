@@ -380,8 +380,14 @@ inline Unit* take_if_it_suits(Worker& worker, Ring<order>& ring) {
   return list != nullptr ? take_if_it_suits(worker, list->ring<Order::lifo>()) : nullptr;
 }
 
+// Whether what leaves holds a lock under which no function of the program's may be called. (After an end it is not
+// told, and the answer that of what left before: then the scheduler goes on.)
+bool may_hold_lock(const Worker& worker) {
+  return Pool::customs_are_known() && worker.unsettled.event == static_cast<std::intptr_t>(Event::parked);
+}
+
 [[gnu::noinline]] Unit* next_where_others_come(Worker& worker) {
-  Unit* unit = next_local(worker);
+  Unit* unit = may_hold_lock(worker) ? next_of_deque(worker) : next_local(worker);
   if (unit == nullptr || can_be_passed_to(worker, *unit)) return unit;
   worker.handed_on = unit;
   return nullptr;

@@ -322,6 +322,7 @@ Pool* Pool::create_custom(const PoolFunctions& functions, void* data) {
   Pool* pool = make<Custom, Access::mpmc>(Kind::other, functions, data);
   if (pool == nullptr) return nullptr;
   pool->custom_ = true;
+  custom_made.store(true, std::memory_order_relaxed);
   pool->lives_.store(true, std::memory_order_seq_cst);
   if (custom_pools_held.load(std::memory_order_seq_cst)) pool->operations_ = &Held<Access::mpmc>::operations;
   return pool;
@@ -373,6 +374,7 @@ Pool* free_pools[largest_pool / base::cache_line + 1];  // by size; each holds t
 base::KeptArray<Pool*> Pool::every_pool;
 std::atomic<unsigned> Pool::pools_made{0};
 std::atomic<unsigned> Pool::lookers{0};
+std::atomic<bool> Pool::custom_made{false};
 
 Pool* Pool::take_memory(std::size_t size) {
   {

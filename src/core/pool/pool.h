@@ -171,6 +171,8 @@ class alignas(base::cache_line) Pool final {
   /// Not of a pool of the user's own.
   Order order() const { return order_; }
   bool is_custom() const { return custom_; }
+  /// Whether there has been one of the user's own.
+  static bool customs_are_known() { return custom_made.load(std::memory_order_relaxed); }
 
   /// Units that are put into it for the first time, and that do not say how they are preempted, have this kind then.
   /// Before the first of them, and before a scheduler has the pool.
@@ -257,6 +259,7 @@ class alignas(base::cache_line) Pool final {
   static base::KeptArray<Pool*> every_pool;
   static std::atomic<unsigned> pools_made;
   static std::atomic<unsigned> lookers;  // in for_each()
+  static std::atomic<bool> custom_made;
   static Pool* create_store(Order order, Access access);
   friend void reset_shared_pools();
 
