@@ -467,7 +467,7 @@ TEST_F(WorkerTest, AUnitGoesIntoAPoolOfOneProducer) {
     std::atomic<bool> first_is_there{false}, other_is_there{false};
     Jobs jobs;
     Jobs of_worker;
-    jobs.start(at(worker.get(), WEFT_FULL), [&] {
+    jobs.start(never_preempted(at(worker.get(), WEFT_FULL)), [&] {
       const weft_unit_attr attr = never_preempted(with(WEFT_FULL));
       of_worker.start(attr, [&ran] { ran += '1'; });
       first_is_there = true;
