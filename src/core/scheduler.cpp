@@ -380,8 +380,8 @@ inline Unit* take_if_it_suits(Worker& worker, Ring<order>& ring) {
   return list != nullptr ? take_if_it_suits(worker, list->ring<Order::lifo>()) : nullptr;
 }
 
-// Whether what leaves holds a lock under which no function of the program's may be called. (After an end it is not
-// told, and the answer that of what left before: then the scheduler goes on.)
+// Whether what leaves holds a lock, under which no function of the program's may be called. (A unit that ends does not
+// say so: then it is what another has said before, and at worst the scheduler goes on.)
 bool may_hold_lock(const Worker& worker) {
   return Pool::customs_are_known() && worker.unsettled.event == static_cast<std::intptr_t>(Event::parked);
 }
