@@ -389,7 +389,7 @@ WEFT_API unsigned weft_worker_index(const weft_worker* worker);
 WEFT_API unsigned weft_worker_count(void);
 /* From now on so many of them run units, from 1 to weft_worker_count(): the others stop at their next scheduling point,
  * leave what they have to those that go on, and use no CPU; units that are interrupted when they seem stuck
- * (weft_watchdog) are interrupted once to that end. Threads of the program count as one, and are never switched off.
+ * (weft_watchdog) are interrupted to that end. Threads of the program count as one, and are never switched off.
  * All packings (below) get as many active workers, or all that they have. Any caller, any time. The same by `weft ctl
  * PID workers=N`, and by the signal SIGURG, queued with the number (sigqueue(3); 0: all), unless the program has a
  * handler for it, or WEFT_CTL=off. A forked child begins with all. ARGUMENT. */

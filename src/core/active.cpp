@@ -17,7 +17,9 @@
 // itself (step_aside). (Bug: two roots that had stepped aside waited for a worker that was off.)
 //
 // A unit that comes to no scheduling point is interrupted, as the watchdog would, once for each time that somebody says
-// how many shall be active: if it can be left where it is, it becomes ready, and others take it.
+// how many shall be active, however short its slice was: if it can be left where it is, it becomes ready, and others
+// take it. If not, the watchdog goes on with that at its looks, where it interrupts at all. (Bug: nobody was ever left
+// so whose slice was not over, and the watchdog did not look where nobody waits.)
 //
 // What a handler may call here allocates nothing and takes no lock (use_cpus() is not for handlers: it starts KLTs). A
 // packing that is freed waits until no handler looks at the list; a handler does not wait for anything.
@@ -101,7 +103,7 @@ void mark(Worker& worker, unsigned active) {
 }
 
 void let_stop(Worker& worker) {
-  if (wake(worker) || !preemption_works()) return;
+  if (wake(worker) || !preemption_works() || watchdog_is_disabled()) return;
   const int klt = worker.klt.load(std::memory_order_relaxed);
   if (klt == 0 || os::klt_activity(klt) != os::KltActivity::runs) return;
   if (!worker.interrupts.sent.exchange(true, std::memory_order_relaxed) && !os::interrupt(klt))

@@ -30,6 +30,7 @@
 
 #include "base/environment.h"
 #include "base/panic.h"
+#include "core/active.h"
 #include "core/create.h"
 #include "core/identities.h"
 #include "core/klt_switch.h"
@@ -177,7 +178,8 @@ void on_watchdog(Worker& worker, const Interruption& interruption) {
   worker.interrupts.stuck_group.store(group, std::memory_order_relaxed);
   const bool spins = is_spinner(*unit, interruption);
   if (spins) worker.interrupts.spins.store(true, std::memory_order_relaxed);
-  if (!slice_is_over(group, worker.interrupts.ran_ns.load(std::memory_order_relaxed))) return;
+  const bool is_over = slice_is_over(group, worker.interrupts.ran_ns.load(std::memory_order_relaxed));
+  if (!is_over && !is_switched_off(worker)) return;
   if (asleep)
     note_moved();
   else

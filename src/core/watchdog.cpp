@@ -10,6 +10,7 @@
 
 #include "base/panic.h"
 #include "base/relaxed.h"
+#include "core/active.h"
 #include "core/cpus.h"
 #include "core/hand.h"
 #include "core/identities.h"
@@ -462,11 +463,12 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
     if (!next_after) return;
   }
   if (!is_to_be_tried_again(worker) && !slice_is_over(group, now - before.since)) return;
-  if (!waiting.some && !has_local_work(worker) && !keeps_opener_from_going_on(worker)) {
+  const bool some_wait = waiting.some || has_local_work(worker) || keeps_opener_from_going_on(worker);
+  if (!some_wait && !is_switched_off(worker)) {
     before.blocked = false;
     return;
   }
-  if (help(worker, before, waiting.some, now)) note_stuck(group);
+  if (help(worker, before, waiting.some, now) && some_wait) note_stuck(group);
   before.since = now;
 }
 
@@ -632,6 +634,8 @@ void disable_watchdog() {
   enabled.store(false, std::memory_order_relaxed);
   watchdog_rests.store(false, std::memory_order_relaxed);
 }
+
+bool watchdog_is_disabled() { return forbidden.load(std::memory_order_relaxed); }
 
 void reset_watchdog() {
   for (Seen& each : seen) each.blocked = false;

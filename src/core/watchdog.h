@@ -12,6 +12,7 @@
 // thieves, so that another worker serves as well.)
 // One that passes scheduling points, but comes to nothing of what waits for long (a member that opens a region of its
 // own again and again until another member has done something), is treated alike, after a longer while.
+// One that is switched off (core/active.h), and computes on, is treated alike though nobody waits.
 // Where that happens again and again, the looks become more frequent, so that a program full of
 // spinning barriers does not wait 10 ms at each; where it does not, they become rare again.
 #pragma once
@@ -80,6 +81,7 @@ void give_way_to_watchdog();
 
 /// Nobody is interrupted any more: the program has something in it that must not be left in its midst.
 void disable_watchdog();
+bool watchdog_is_disabled();
 
 /// In a forked child.
 void reset_watchdog();

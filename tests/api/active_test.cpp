@@ -144,6 +144,42 @@ TEST_F(ActiveTest, ChangedAllTheTime) {
   EXPECT_TRUE(eventually([] { return workers_used(100) == 1; }));  // or a spare one has stood in, as above
 }
 
+bool is_asleep(const weft_worker* worker) {
+  std::vector<weft_worker_info> infos(256);
+  infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
+  return std::any_of(infos.begin(), infos.end(), [worker](const weft_worker_info& info) {
+    return info.worker == worker && info.state == WEFT_WORKER_ASLEEP;
+  });
+}
+
+// Bug: it computed on. It was interrupted, but left only if its slice was over, and looked at again only where others
+// waited.
+TEST_F(ActiveTest, OneThatComputesIsInterrupted) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "nobody is interrupted";
+  if (weft_worker_count() == 1) GTEST_SKIP() << "there is none but the root's";
+  ASSERT_EQ(weft_watchdog(1), WEFT_OK);
+  weft_unit_attr attr = with(WEFT_ROC_L);
+  attr.preemption = WEFT_PREEMPT_SIGNAL_YIELD;
+  attr.flags = WEFT_OWN_TLS;
+  std::atomic<weft_worker*> place{nullptr};
+  std::atomic<bool> over{false};
+  Jobs jobs;
+  jobs.start(attr, [&] {
+    place = weft_worker_self();
+    while (!over.load(std::memory_order_relaxed)) asm volatile("");
+  });
+  // Weft is not told that this thread waits: nothing runs here.
+  while (place == nullptr) std::this_thread::yield();
+  ASSERT_EQ(weft_workers_set_active(1), WEFT_OK);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!is_asleep(place) && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(is_asleep(place));
+  over = true;
+  jobs.join();
+  EXPECT_EQ(weft_watchdog(0), WEFT_OK);
+}
+
 // A worker that is on again before it has gone to sleep must not be lost.
 TEST_F(ActiveTest, OffAndOnAtOnce) {
   const unsigned workers = weft_worker_count();

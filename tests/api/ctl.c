@@ -1,8 +1,10 @@
 /* What `weft ctl` is tried on: creates units that compute until somebody closes its standard input. With "deaf" it has
  * a handler of its own for the signal; with "late" it does not use weft before a line has come; with "sleeping" its
  * main thread sleeps most of the time, and fails if that is cut short; with "watched" it does so beside the watchdog.
+ * With "computing" three units that come to no scheduling point compute for all that time, beside the watchdog.
  */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/select.h>
@@ -27,6 +29,34 @@ static int sleeps_well(void) {
   return nanosleep(&long_enough, NULL) == 0;
 }
 
+static atomic_int begun, over;
+
+static void compute_on(void* argument) {
+  volatile unsigned* count = argument;
+  atomic_fetch_add(&begun, 1);
+  while (!atomic_load_explicit(&over, memory_order_relaxed)) ++*count;
+}
+
+static int compute_without_end(void) {
+  enum { others = 3 };
+  unsigned counts[others] = {0};
+  weft_unit* units[others];
+  char line[16];
+  weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
+  attr.preemption = WEFT_PREEMPT_SIGNAL_YIELD;
+  attr.flags = WEFT_OWN_TLS;
+  weft_watchdog(1);
+  for (int i = 0; i < others; ++i)
+    if (weft_unit_create(compute_on, &counts[i], &attr, &units[i]) != WEFT_OK) return 1;
+  while (atomic_load(&begun) != others) usleep(1000);
+  tell("ready");
+  while (read(0, line, sizeof line) > 0) {
+  }
+  atomic_store(&over, 1);
+  if (weft_unit_free_many(others, units) != WEFT_OK) return 1;
+  return weft_finalize();
+}
+
 int main(int count, char** arguments) {
   unsigned counts[64] = {0};
   weft_unit* units[64];
@@ -37,6 +67,7 @@ int main(int count, char** arguments) {
     if (read(0, line, sizeof line) <= 0) return 1;
   }
   if (weft_init() != WEFT_OK) return 1;
+  if (count > 1 && strcmp(arguments[1], "computing") == 0) return compute_without_end();
   const int is_watched = count > 1 && strcmp(arguments[1], "watched") == 0;
   const int sleeps = is_watched || (count > 1 && strcmp(arguments[1], "sleeping") == 0);
   if (is_watched) weft_watchdog(1);

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,6 +76,23 @@ def check_that_nobody_is_woken() -> None:
                 expect([pid, "status"], 0, "4 of 4 workers are active")
 
 
+def status_of(pid: str) -> str:
+    command = [WEFT, "ctl", pid, "status"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120).stdout
+
+
+# Bug: what computed on was interrupted once, and never left: nobody waited for its worker, nor was its slice over.
+def check_that_what_computes_stops() -> None:
+    with started("computing") as process:
+        pid = str(process.pid)
+        subprocess.run([WEFT, "ctl", pid, "workers=1"], capture_output=True, check=False, timeout=120)
+        until = time.monotonic() + 60
+        while "still at work" in (said := status_of(pid)) and time.monotonic() < until:
+            time.sleep(0.1)
+        if said != "1 of 4 workers is active\n":
+            wrong.append(f"units that compute, a minute after workers=1: {said!r}")
+
+
 def check_others() -> None:
     with started("late") as process:
         assert process.stdin is not None and process.stdout is not None
@@ -108,6 +126,7 @@ def check_commands() -> None:
 
 check_a_running_program()
 check_that_nobody_is_woken()
+check_that_what_computes_stops()
 check_others()
 check_commands()
 for line in wrong:
