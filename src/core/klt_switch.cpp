@@ -272,6 +272,7 @@ void* begin(void* argument) {
   self->word.store(Klt::asleep, std::memory_order_relaxed);
   free_klts.fetch_add(1, std::memory_order_relaxed);
   put_into_global(*self);
+  self->begun.store(true, std::memory_order_release);
   loop(*self, carrying);
   return nullptr;
 }
@@ -285,20 +286,22 @@ bool count_klt() {
   return true;
 }
 
-// Not in a handler. False: none can be had.
-bool make_klt() {
-  if (!count_klt()) return false;
+// Not in a handler. nullptr: none can be had.
+Klt* make_klt() {
+  if (!count_klt()) return nullptr;
   void* memory = std::malloc(sizeof(Klt));
-  const auto start = [memory] {
-    return os::start_klt(begin, new (memory) Klt, scheduler_stack_bytes, os::Signals::none);
+  Klt* klt = nullptr;
+  const auto start = [memory, &klt] {
+    klt = new (memory) Klt;
+    return os::start_klt(begin, klt, scheduler_stack_bytes, os::Signals::none);
   };
-  if (memory != nullptr && with_room(start) == 0) return true;
+  if (memory != nullptr && with_room(start) == 0) return klt;
   klts_made.fetch_sub(1, std::memory_order_relaxed);
   std::free(memory);
   if (memory != nullptr && !told.exchange(true, std::memory_order_relaxed))
     base::warn(
         "no further thread can be had (ulimit -u, pids.max): units are preempted less often than they should be");
-  return false;
+  return nullptr;
 }
 
 // ---------------------------------------------------------------- lending
@@ -308,12 +311,17 @@ Klt* get_klt(Worker& worker) {
   const HeldOff held;
   for (;;) {
     if (Klt* klt = take_from_pools(worker); klt != nullptr) return klt;
-    if (!make_klt()) return take_from_global();
-    // It comes into the global pool by itself, where another may be faster.
+    if (Klt* klt = take_from_global(); klt != nullptr) return klt;  // another had it locked
+    const Klt* const made = make_klt();
+    if (made == nullptr) return take_from_global();
+    // It comes into the global pool by itself, where another may be faster; and what is there meanwhile will do. (Bug:
+    // it was not waited for where others had some in their own pools, and one more was made, and one more.)
     constexpr std::uint64_t a_while_ns = 200ULL * 1000;
     std::atomic<std::uint32_t> never_changes{0};
-    for (unsigned round = 0; round < 50 && free_klts.load(std::memory_order_relaxed) == 0; ++round)
+    while (!made->begun.load(std::memory_order_acquire)) {
       os::futex_wait_for(never_changes, 0, a_while_ns);
+      if (Klt* klt = take_from_pools(worker); klt != nullptr) return klt;
+    }
   }
 }
 
@@ -548,7 +556,7 @@ void make_wanted_klts() {
   unsigned wanted = klts_wanted.exchange(0, std::memory_order_relaxed);
   if (wanted > at_once) wanted = at_once;
   for (; wanted != 0; --wanted)
-    if (!make_klt()) return;
+    if (make_klt() == nullptr) return;
 }
 
 KltCount count_klts() { return {klts_made.load(std::memory_order_relaxed), free_klts.load(std::memory_order_relaxed)}; }

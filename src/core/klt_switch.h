@@ -22,6 +22,7 @@ struct Lent;
 struct Klt {
   enum Word : std::uint32_t { made, asleep, called };
   std::atomic<std::uint32_t> word{made};  // what it sleeps on
+  std::atomic<bool> begun{false};         // it has come into the global pool, for the first time
   int id = 0;                             // the kernel's number
   int cpu = -1;                           // that it is bound to
   bool moved = false;                     // it was to wake up on a CPU, and may run on:
