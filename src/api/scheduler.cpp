@@ -4,8 +4,8 @@
 #include "api/convert.h"
 #include "core/active.h"
 #include "core/create.h"
+#include "core/klt_switch.h"
 #include "core/scheduler.h"
-#include "os/cpus.h"
 
 using namespace weft;
 using api::handle_of;
@@ -140,10 +140,7 @@ extern "C" unsigned weft_worker_index(const weft_worker* worker) {
 
 extern "C" int weft_worker_bind(weft_worker* handle, int cpu) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  core::Worker& worker = *worker_of(handle);
-  if (!os::bind_klt(worker.klt.load(std::memory_order_relaxed), cpu)) return WEFT_ERR_ARGUMENT;
-  worker.cpu.store(cpu, std::memory_order_relaxed);
-  return WEFT_OK;
+  return core::bind_worker(*worker_of(handle), cpu) ? WEFT_OK : WEFT_ERR_ARGUMENT;
 }
 
 extern "C" int weft_worker_set_scheduler(weft_worker* handle, weft_scheduler* scheduler) {

@@ -68,6 +68,7 @@
 #include "core/signal_masks.h"
 #include "core/spinlock.h"
 #include "core/watchdog.h"
+#include "os/barrier.h"
 #include "os/clock.h"
 #include "os/cpus.h"
 #include "os/fault.h"
@@ -179,21 +180,36 @@ Klt* take_from_pools(Worker& worker) {
 void hand_over(Worker& worker, Klt& klt) {
   klt.worker = &worker;
   if (worker.cpu.load(std::memory_order_relaxed) < 0)
-    klt.moved = os::move_sleeping_klt(klt.id, os::this_cpu(), klt.cpus);
+    if (const int cpu = os::this_cpu(); os::move_sleeping_klt(klt.id, cpu, klt.cpus)) klt.moved_to = cpu;
   call(klt);
+}
+
+// Whether it may run where weft has bound it to, and nowhere else. If not, somebody has said so since (taskset -a):
+// then that holds.
+bool is_still_bound(const Klt& klt, int cpu) {
+  const os::CpuSet cpus = os::cpus_of_klt(klt.id);
+  return cpus.count() == 1 && (cpu == Klt::not_known || cpus.has(cpu));
+}
+
+// Noted first: who binds the worker meanwhile takes this KLT for its carrier, perhaps, and says then that nothing is
+// known (bind_worker).
+void bind_as_worker(Klt& self, int cpu) {
+  const int before = self.cpu;
+  if (cpu == before) return;
+  self.cpu = cpu;
+  if (cpu < 0 && !is_still_bound(self, before)) return;
+  if (!os::bind_klt(self.id, cpu)) self.cpu = Klt::not_known;
 }
 
 // From now on this KLT carries the worker.
 void take_over(Klt& self) {
   Worker& worker = *self.worker;
-  if (self.moved) {
-    self.moved = false;
-    os::bind_klt(self.id, self.cpus);
-  }
+  if (self.moved_to >= 0 && is_still_bound(self, self.moved_to)) os::bind_klt(self.id, self.cpus);
+  self.moved_to = -1;
   worker.carrier.store(&self, std::memory_order_release);
-  worker.klt.store(self.id, std::memory_order_relaxed);
-  const int cpu = worker.cpu.load(std::memory_order_relaxed);
-  if (cpu != self.cpu && os::bind_klt(self.id, cpu)) self.cpu = cpu;
+  worker.klt.store(self.id, std::memory_order_release);
+  os::light_fence();  // partner: bind_worker()
+  bind_as_worker(self, worker.cpu.load(std::memory_order_relaxed));
   self.ticker.stop();  // the watchdog may have started it while this KLT slept: its tick may have come and gone
   if (Unit* left = self.left; left != nullptr) {
     self.left = nullptr;
@@ -286,13 +302,14 @@ bool count_klt() {
   return true;
 }
 
-// Not in a handler. nullptr: none can be had.
-Klt* make_klt() {
+// Not in a handler. `cpu`: that weft has bound the caller to, and so whom it starts. nullptr: none can be had.
+Klt* make_klt(int cpu) {
   if (!count_klt()) return nullptr;
   void* memory = std::malloc(sizeof(Klt));
   Klt* klt = nullptr;
-  const auto start = [memory, &klt] {
+  const auto start = [memory, cpu, &klt] {
     klt = new (memory) Klt;
+    klt->cpu = cpu;
     return os::start_klt(begin, klt, scheduler_stack_bytes, os::Signals::none);
   };
   if (memory != nullptr && with_room(start) == 0) return klt;
@@ -312,7 +329,7 @@ Klt* get_klt(Worker& worker) {
   for (;;) {
     if (Klt* klt = take_from_pools(worker); klt != nullptr) return klt;
     if (Klt* klt = take_from_global(); klt != nullptr) return klt;  // another had it locked
-    const Klt* const made = make_klt();
+    const Klt* const made = make_klt(worker.cpu.load(std::memory_order_relaxed));
     if (made == nullptr) return take_from_global();
     // It comes into the global pool by itself, where another may be faster; and what is there meanwhile will do. (Bug:
     // it was not waited for where others had some in their own pools, and one more was made, and one more.)
@@ -343,14 +360,17 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   worker.identities.home = nullptr;
   worker.slice.ticker.stop();
   const os::SignalMask before = home != nullptr ? os::block_interrupt_only() : os::block_all_signals();
+  const int bound_to = worker.cpu.load(std::memory_order_relaxed);
   if (klt != nullptr)
     klt->begins = &lent;
   else
     klt = begin_here(lent);
   hand_over(worker, *klt);
   while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
-  worker.klt.store(os::this_klt(), std::memory_order_relaxed);
-  worker.carrier.store(nullptr, std::memory_order_relaxed);
+  worker.klt.store(os::this_klt(), std::memory_order_release);
+  worker.carrier.store(nullptr, std::memory_order_release);
+  os::light_fence();  // partner: bind_worker()
+  if (const int cpu = worker.cpu.load(std::memory_order_relaxed); cpu != bound_to) os::bind_klt(os::this_klt(), cpu);
   worker.identities.home = home;
   worker.mask.changed = home != nullptr && home->has_mask;
   // On a KLT of weft's `before` may hold what an identity has blocked that was installed then.
@@ -510,6 +530,43 @@ void call_blocking(void (*function)(void*), void* argument) {
     call_without_worker(*worker, unit, function, argument);
 }
 
+namespace {
+
+struct Carrier {
+  int klt;
+  Klt* carrier;
+};
+
+// Of one moment: whoever takes over writes one of the two after the other.
+Carrier carrier_of(const Worker& worker) {
+  for (;;) {
+    const int klt = worker.klt.load(std::memory_order_acquire);
+    Klt* const carrier = worker.carrier.load(std::memory_order_acquire);
+    const bool is_same = worker.klt.load(std::memory_order_relaxed) == klt;
+    if (is_same && (carrier == nullptr || carrier->id == klt)) return {klt, carrier};
+    os::give_up_cpu();
+  }
+}
+
+}  // namespace
+
+// Whoever takes over says so, and looks at `cpu` then; here it is the other way round. So who carries the worker next
+// is bound by itself, or here. Who has carried it just before may be bound here for nothing, and finds out when it
+// takes over next; while a KLT that has lent its worker sleeps, it is bound when it is back. (Bug: whoever carried it
+// was bound, and kept that for other workers; and the KLT that had lent the worker came back unbound.)
+bool bind_worker(Worker& worker, int cpu) {
+  for (bool is_first = true;;) {
+    const auto [klt, carrier] = carrier_of(worker);
+    const bool is_bound = klt != 0 && os::bind_klt(klt, cpu);
+    if (carrier != nullptr) carrier->cpu = Klt::not_known;
+    if (is_first && !is_bound) return false;
+    is_first = false;
+    worker.cpu.store(cpu, std::memory_order_relaxed);
+    os::heavy_fence();
+    if (worker.klt.load(std::memory_order_relaxed) == klt) return true;
+  }
+}
+
 bool would_sleep_on(const Unit& unit) { return static_cast<const Klt*>(unit.context)->awaited.is_unchanged(); }
 
 bool switch_klt(Worker& worker, Unit& unit, const os::WordAwaited& awaited) {
@@ -556,7 +613,7 @@ void make_wanted_klts() {
   unsigned wanted = klts_wanted.exchange(0, std::memory_order_relaxed);
   if (wanted > at_once) wanted = at_once;
   for (; wanted != 0; --wanted)
-    if (make_klt() == nullptr) return;
+    if (make_klt(-1) == nullptr) return;
 }
 
 KltCount count_klts() { return {klts_made.load(std::memory_order_relaxed), free_klts.load(std::memory_order_relaxed)}; }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/relaxed.h"
 #include "core/technique/start.h"
 #include "core/unit.h"
 #include "core/worker.h"
@@ -24,8 +25,9 @@ struct Klt {
   std::atomic<std::uint32_t> word{made};  // what it sleeps on
   std::atomic<bool> begun{false};         // it has come into the global pool, for the first time
   int id = 0;                             // the kernel's number
-  int cpu = -1;                           // that it is bound to
-  bool moved = false;                     // it was to wake up on a CPU, and may run on:
+  static constexpr int not_known = -2;
+  base::Relaxed<int> cpu{-1};  // that weft has bound it to; -1: none
+  int moved_to = -1;           // it was to wake up on that CPU, and may run on:
   os::CpuSet cpus;
   void* thread_pointer = nullptr;  // the one that it began with
   void* context = nullptr;         // of its own loop, while it carries a worker
@@ -46,6 +48,10 @@ Event run_on_klt(Worker& worker, Unit& unit, bool& lent);
 /// From the handler, on the KLT that runs the unit, which may be left. False: it is not, as no other KLT is at hand;
 /// there will be one soon.
 bool switch_klt(Worker& worker, Unit& unit, const os::WordAwaited& awaited);
+
+/// Whoever carries the worker runs on this CPU only, now and later; -1: on those that the process had at the start.
+/// False: there is no such CPU, or nobody carries the worker yet.
+bool bind_worker(Worker& worker, int cpu);
 
 /// Of a unit that holds a KLT: that would only sleep on.
 bool would_sleep_on(const Unit& unit);

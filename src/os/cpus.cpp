@@ -52,6 +52,12 @@ bool bind_klt(int klt, int cpu) {
   return arch::system_call(SYS_sched_setaffinity, klt, sizeof set, reinterpret_cast<long>(&set)) == 0;
 }
 
+CpuSet cpus_of_klt(int klt) {
+  CpuSet cpus;
+  arch::system_call(SYS_sched_getaffinity, klt, sizeof cpus.words, reinterpret_cast<long>(cpus.words));
+  return cpus;
+}
+
 bool bind_klt(int klt, const CpuSet& cpus) {
   return arch::system_call(SYS_sched_setaffinity, klt, sizeof cpus.words, reinterpret_cast<long>(cpus.words)) == 0;
 }

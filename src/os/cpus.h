@@ -21,6 +21,9 @@ void remember_cpus();
 /// none such KLT.
 bool bind_klt(int klt, int cpu);
 
+/// Where a KLT of the process may run; no CPU: there is no such KLT. From anywhere.
+CpuSet cpus_of_klt(int klt);
+
 /// Lets a KLT of the process run on these only. From anywhere, as what follows. False: it may use none of them.
 bool bind_klt(int klt, const CpuSet& cpus);
 

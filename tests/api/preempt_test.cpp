@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <dlfcn.h>
+#include <filesystem>
 #include <link.h>
 #include <stdexcept>
 #include <string>
@@ -968,6 +969,110 @@ TEST_P(Preempt, KltsRunWhereTheirWorkerIsBound) {
     EXPECT_GE(weft_preemptions() - before, 16);
     EXPECT_EQ(elsewhere, 0);
   }
+}
+
+bool may_run_on(const cpu_set_t& cpus) {
+  cpu_set_t mask;
+  return sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_EQUAL(&mask, &cpus) != 0;
+}
+
+void let_all_threads_run_on(const cpu_set_t& cpus) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    EXPECT_TRUE(sched_setaffinity(std::stoi(task.path().filename()), sizeof cpus, &cpus) == 0 || errno == ESRCH);
+}
+
+/// The CPUs that there are, and each of two.
+struct TwoCpus {
+  cpu_set_t all;
+  cpu_set_t only[2];
+  int cpu[2];
+  int found = 0;
+
+  TwoCpus() {
+    EXPECT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    for (int each = 0; each < CPU_SETSIZE && found < 2; ++each) {
+      if (!CPU_ISSET(each, &all)) continue;
+      CPU_ZERO(&only[found]);
+      CPU_SET(each, &only[found]);
+      cpu[found++] = each;
+    }
+  }
+};
+
+/// Units that are interrupted for a while, and `more` times after `meanwhile`: then they may run on `cpus` alone.
+void spin_and_see(const weft_unit_attr& attr, const std::function<void()>& meanwhile, const cpu_set_t* cpus,
+                  unsigned more = 16) {
+  constexpr unsigned some = 16;
+  std::atomic<std::uint64_t> limit{UINT64_MAX};
+  std::atomic<unsigned> elsewhere{0};
+  const std::uint64_t before = weft_preemptions();
+  Jobs jobs;
+  for (unsigned unit = 0; unit < weft_worker_count() + 5; ++unit)  // so that each worker has two
+    jobs.start(attr, [&, unit] {
+      if (unit == 0) {
+        while (weft_preemptions() - before < some) {
+        }
+        meanwhile();
+        limit = weft_preemptions() + more;
+      }
+      while (limit == UINT64_MAX) {
+      }
+      while (weft_preemptions() < limit)
+        if (cpus != nullptr && !may_run_on(*cpus)) ++elsewhere;
+    });
+  jobs.join();
+  EXPECT_EQ(elsewhere, 0);
+}
+
+// Bug: the KLT that carried it was bound, and took that along to other workers.
+TEST_P(Preempt, OneIsBoundWhileAnotherKltCarriesIt) {
+  const TwoCpus cpus;
+  if (cpus.found < 2) GTEST_SKIP() << "there is a single CPU";
+  weft_unit_attr attr = preemptive();
+  // Once more with a KLT that does not come back to the worker after it was bound.
+  for (const unsigned more : {16U, 0U})
+    for (const bool binds : {true, false}) {
+      attr.pool = make_pool();
+      OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
+      const auto bind = [&] {
+        if (binds) EXPECT_EQ(weft_worker_bind(worker.get(), cpus.cpu[1]), WEFT_OK);
+      };
+      spin_and_see(attr, bind, binds ? &cpus.only[1] : &cpus.all, binds ? more : 16);
+    }
+}
+
+// Bug: the KLT that had lent it came back unbound.
+TEST_P(Preempt, ARootIsBoundWhileItLendsItsWorker) {
+  const TwoCpus cpus;
+  if (cpus.found < 2) GTEST_SKIP() << "there is a single CPU";
+  weft_worker* worker = weft_worker_self();
+  for (const bool binds : {true, false}) {
+    const auto bind = [&] { EXPECT_EQ(weft_worker_bind(worker, binds ? cpus.cpu[1] : -1), WEFT_OK); };
+    spin_and_see(preemptive(), bind, nullptr);
+    EXPECT_TRUE(may_run_on(binds ? cpus.only[1] : cpus.all));
+  }
+}
+
+// Bug: a KLT that had been bound, and went to a worker that is not, could run again where the process began.
+TEST_P(Preempt, WhereOthersHaveSaidThatAllThreadsRunHolds) {
+  const TwoCpus cpus;
+  if (cpus.found < 2) GTEST_SKIP() << "there is a single CPU";
+  weft_unit_attr attr = preemptive();
+  {
+    attr.pool = make_pool();
+    OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
+    ASSERT_EQ(weft_worker_bind(worker.get(), cpus.cpu[1]), WEFT_OK);
+    spin_and_see(
+        attr, [] {}, &cpus.only[1]);
+  }
+  let_all_threads_run_on(cpus.only[0]);
+  {
+    attr.pool = make_pool();
+    OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
+    spin_and_see(
+        attr, [] {}, &cpus.only[0]);
+  }
+  let_all_threads_run_on(cpus.all);
 }
 
 // With each kind of timer: a signal would cut the sleeps short. (Bug: a worker's timer started anew each time it woke
