@@ -31,7 +31,9 @@
 
 #include "base/environment.h"
 #include "core/find.h"
+#include "core/identities.h"
 #include "core/idle.h"
+#include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/preempt.h"
@@ -223,6 +225,8 @@ void set_rank(Worker& worker, unsigned rank) {
 }
 
 void rest_while_off(Worker& worker) {
+  leave_identities_to_others(worker);
+  leave_klts_to_others(worker);
   worker.active.store(false, std::memory_order_relaxed);
   worker.parked.store(Parked::switched_off, std::memory_order_release);
   os::heavy_fence();
