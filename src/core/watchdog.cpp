@@ -85,8 +85,8 @@ struct Seen {
   // Its KLT sleeps in the kernel, or cannot be interrupted where it is; for others to see.
   base::Relaxed<bool> blocked{false};
 };
-constexpr unsigned most_watched = 2048;
-Seen seen[most_watched];
+Seen seen[most_worker_slots];  // pages of it exist as far as there have been workers
+unsigned seen_count = 0;       // so many have been looked at
 
 std::atomic<bool> enabled = false;
 std::atomic<bool> forbidden = false;
@@ -164,13 +164,11 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
   if (!fewer_awake_than_wanted(count_blocked()) && some_run_what_waits(nullptr)) return false;
   const Worker* spare = wake_spare();
   if (spare == nullptr) return false;
-  if (spare->index < most_watched) {
-    Seen& of_spare = seen[spare->index];
-    of_spare.points = spare->scheduling_points.load(std::memory_order_relaxed);
-    of_spare.since = of_spare.asleep_since = now;
-    of_spare.changes_over = true;
-    of_spare.blocked = false;
-  }
+  Seen& of_spare = seen[spare->index];
+  of_spare.points = spare->scheduling_points.load(std::memory_order_relaxed);
+  of_spare.since = of_spare.asleep_since = now;
+  of_spare.changes_over = true;
+  of_spare.blocked = false;
   note_stood_in();
   return true;
 }
@@ -414,7 +412,7 @@ struct Waiting {
 Waiting look_for_what_waits() {
   bool left_alone = false;
   for_each_worker([&left_alone](const Worker& worker) {
-    if (worker.index < most_watched && is_left_alone(worker, seen[worker.index])) left_alone = true;
+    if (is_left_alone(worker, seen[worker.index])) left_alone = true;
   });
   return {units_wait(), left_alone};
 }
@@ -475,7 +473,8 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
 void look(std::uint64_t now) {
   const Waiting waiting = look_for_what_waits();
   for_each_worker([&waiting, now](Worker& worker) {
-    if (worker.index < most_watched) look_at(worker, seen[worker.index], waiting, now);
+    seen_count = std::max(seen_count, worker.index + 1);
+    look_at(worker, seen[worker.index], waiting, now);
   });
   blocked_seen.store(count_blocked(), std::memory_order_relaxed);
   // A visitor may have opened another hand meanwhile than the one that it has come for.
@@ -576,7 +575,7 @@ void give_way_to_watchdog() {
   leave_unit_to_scheduler(worker, unit, Event::yielded);
 }
 
-bool watchdog_sees_blocked(const Worker& worker) { return worker.index < most_watched && seen[worker.index].blocked; }
+bool watchdog_sees_blocked(const Worker& worker) { return seen[worker.index].blocked; }
 
 unsigned watchdog_counts_blocked() { return blocked_seen.load(std::memory_order_relaxed); }
 
@@ -638,7 +637,7 @@ void disable_watchdog() {
 bool watchdog_is_disabled() { return forbidden.load(std::memory_order_relaxed); }
 
 void reset_watchdog() {
-  for (Seen& each : seen) each.blocked = false;
+  for (; seen_count != 0; --seen_count) seen[seen_count - 1].blocked = false;
   blocked_seen.store(0, std::memory_order_relaxed);
   refusal_of_klt.forget();
   state.store(not_started, std::memory_order_relaxed);

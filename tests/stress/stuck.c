@@ -598,6 +598,55 @@ static void fifty_spinning_barriers(void) {
   }
 }
 
+// Bug: the watchdog looked at 2,048 workers, of which each thread of the program has one.
+enum { most_idle_roots = 2100 };
+static int idle_roots_end[2];
+static atomic_int idle_roots;
+
+static void* be_an_idle_root(void* argument) {
+#pragma omp parallel num_threads(2)
+  atomic_fetch_add(&idle_roots, omp_get_thread_num() == 0);
+  char byte;
+  while (read(idle_roots_end[0], &byte, 1) < 0) {
+  }
+  return argument;
+}
+
+static void* spin_as_a_late_root(void* argument) {
+  fifty_spinning_barriers();
+  return argument;
+}
+
+static void spinning_barriers_beside_many_roots(void) {
+  CHECK(pipe(idle_roots_end) == 0, "pipe: %s", strerror(errno));
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 128 << 10);
+  static pthread_t roots[most_idle_roots];
+  int started = 0;
+  while (started < most_idle_roots && pthread_create(&roots[started], &small, be_an_idle_root, NULL) == 0) {
+    started++;
+    while (atomic_load(&idle_roots) < started - 16) {
+      usleep(100);
+    }
+  }
+  while (atomic_load(&idle_roots) < started) {
+    usleep(100);
+  }
+  pthread_t late;
+  CHECK(started < most_idle_roots || pthread_create(&late, NULL, spin_as_a_late_root, NULL) == 0, "a further thread");
+  if (started == most_idle_roots) {
+    pthread_join(late, NULL);
+  } else {
+    printf("nothing to test: there can be %d threads\n", started);
+  }
+  close(idle_roots_end[1]);
+  for (int i = 0; i < started; i++) {
+    pthread_join(roots[i], NULL);
+  }
+  pthread_attr_destroy(&small);
+}
+
 static void iterations_that_wait_for_each_other(void) {
   atomic_int arrived;
   atomic_init(&arrived, 0);
@@ -810,6 +859,7 @@ int main(int count, char** arguments) {
       {"all_signals_handled_later", all_signals_handled_later, 0},
       {"all_signals_ignored_first", all_signals_ignored_first, 0},
       {"fifty_spinning_barriers", fifty_spinning_barriers, 0},
+      {"spinning_barriers_beside_many_roots", spinning_barriers_beside_many_roots, 0},
       {"iterations_that_wait_for_each_other", iterations_that_wait_for_each_other, 0},
       {"many_that_allocate", many_that_allocate, 0},
       {"handler_over_threads_that_spin", handler_over_threads_that_spin, 0},
