@@ -197,6 +197,7 @@ bool become_root(Worker& worker) {
   unit.flags.store(UnitFlag::root_of_klt, std::memory_order_relaxed);
   worker.attended.store(pool_to_attend(0), std::memory_order_release);
   details(unit).keeps_identity = true;
+  details(unit).held_off = 0;  // a thread that had the slot before may have ended so
   unit.place = static_cast<std::uint16_t>(worker.index);
   details(unit).name = "a thread of the program";
   unit.state.store(UnitState::running, std::memory_order_relaxed);

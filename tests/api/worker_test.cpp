@@ -354,6 +354,12 @@ TEST_F(WorkerTest, IsBound) {
 
 // ---------------------------------------------------------------- roots
 
+// Bug: what a thread had held off at its end, the next one in its place had, too.
+TEST_F(WorkerTest, ARootBeginsWithNothingHeldOff) {
+  std::thread([] { EXPECT_EQ(weft_preempt_disable(), WEFT_OK); }).join();
+  std::thread([] { EXPECT_EQ(weft_preempt_enable(), WEFT_ERR_STATE); }).join();
+}
+
 TEST_F(WorkerTest, ManyRootsAtOnce) {
   std::vector<std::thread> threads;
   std::atomic<unsigned> ran{0};
