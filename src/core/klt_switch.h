@@ -13,6 +13,7 @@
 #include "core/worker.h"
 #include "os/cpu_set.h"
 #include "os/interrupt.h"
+#include "os/klt.h"
 #include "os/ticker.h"
 
 namespace weft::core {
@@ -76,6 +77,14 @@ struct KltCount {
   unsigned free;
 };
 KltCount count_klts();
+
+/// Of the caller's worker: whether it has been lent from here, and so the caller is a handler of the program's on the
+/// KLT of a root, which sleeps meanwhile. Nothing that the worker holds is about the caller then, but its root.
+inline bool is_lent_from_here(const Worker& worker) {
+  if (worker.use.load(std::memory_order_relaxed) != WorkerUse::root || worker.identities.home != nullptr) return false;
+  return worker.carrier.load(std::memory_order_acquire) == nullptr ||
+         worker.klt.load(std::memory_order_relaxed) != os::this_klt();
+}
 
 /// The worker ends: those that wait for it are for all.
 void leave_klts_to_others(Worker& worker);

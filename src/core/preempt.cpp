@@ -291,9 +291,9 @@ bool let_go() {
 namespace {
 
 base::Relaxed<std::uint8_t>* held_off_of_caller() {
-  const Worker* worker = this_worker();
+  Worker* worker = this_worker();
   if (worker == nullptr || worker->current == nullptr) return nullptr;
-  return &details(*worker->current).held_off;
+  return &details(is_lent_from_here(*worker) ? worker->root.unit : *worker->current).held_off;
 }
 
 }  // namespace

@@ -95,8 +95,9 @@ void mark(Unit& unit, Preemption kind);
 bool hold_off();
 bool let_go();
 
-/// The same around a fork(2): whatever runs on the calling KLT, at any depth; nothing yields here. Who forks may go on
-/// on another worker, where a handler of the program's waits for something.
+/// The same around a fork(2): whatever runs on the calling KLT (a root, in a handler on a KLT that has lent its
+/// worker), at any depth; nothing yields here. Who forks may go on on another worker, where a handler of the program's
+/// waits for something.
 void hold_off_fork();
 void let_go_after_fork();
 

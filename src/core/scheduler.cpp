@@ -610,10 +610,10 @@ bool may_yield_for_program(const Worker& worker, const Unit& unit) {
 
 bool yield_for_program() {
   Worker* worker = this_worker();
-  if (worker == nullptr || worker->current == nullptr || !may_yield_for_program(*worker, *worker->current))
-    return false;
-  const bool some_wait =
-      is_root(*worker->current) ? any_work() || any_placed() : has_local_work(*worker) || any_work(*worker);
+  if (worker == nullptr || is_lent_from_here(*worker)) return false;
+  const Unit* unit = worker->current;
+  if (unit == nullptr || !may_yield_for_program(*worker, *unit)) return false;
+  const bool some_wait = is_root(*unit) ? any_work() || any_placed() : has_local_work(*worker) || any_work(*worker);
   if (!some_wait || is_turn_of_kernel(*worker) || os::in_handler_of_program()) return false;
   yield();
   return true;

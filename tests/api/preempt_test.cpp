@@ -1075,6 +1075,48 @@ TEST_P(Preempt, WhereOthersHaveSaidThatAllThreadsRunHolds) {
   let_all_threads_run_on(cpus.all);
 }
 
+std::atomic<unsigned> times_forked{0};
+void fork_a_child(int) {
+  const int kept = errno;
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  errno = kept;
+  ++times_forked;
+}
+
+// Bug: a fork() in a handler on the KLT of a root, which sleeps while another one carries its worker, held off whatever
+// ran there, and let go of what ran there then.
+TEST_P(Preempt, AForkWhereTheWorkerIsLentHoldsOffNoUnit) {
+  if (GetParam() != WEFT_PREEMPT_KLT_SWITCH) return;
+  if (weft_worker_count() != 1) GTEST_SKIP() << "the root's worker shall run all units";
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = fork_a_child;
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  times_forked = 0;
+  std::atomic<bool> over{false};
+  std::atomic<unsigned> wrong{0};
+  Jobs jobs;
+  for (int unit = 0; unit < 4; ++unit)
+    jobs.start(preemptive(), [&] {
+      while (!over.load(std::memory_order_relaxed)) asm volatile("");
+      if (weft_preempt_enable() != WEFT_ERR_STATE) ++wrong;
+    });
+  std::thread sender([&, root = pthread_self()] {
+    while (preemptions() < 16) usleep(100);  // so it is lent by now
+    for (unsigned round = 1; round <= 50; ++round) {
+      pthread_kill(root, SIGUSR1);
+      while (times_forked < round) usleep(100);
+    }
+    over = true;
+  });
+  jobs.join();
+  sender.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(sigaction(SIGUSR1, &before, nullptr), 0);
+}
+
 // With each kind of timer: a signal would cut the sleeps short. (Bug: a worker's timer started anew each time it woke
 // up, whatever it ran.)
 TEST_P(Preempt, PlainUnitsAreLeftAloneAfterwards) {

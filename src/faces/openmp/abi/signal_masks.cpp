@@ -11,6 +11,7 @@
 #include <csignal>
 
 #include "core/identities.h"
+#include "core/klt_switch.h"
 #include "core/signal_masks.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/next_function.h"
@@ -37,10 +38,11 @@ constinit NextFunction<Jump> checked_jump("__longjmp_chk");
   checked_jump.look_up();
 }
 
-// The caller's, where it is a member of a team; else nullptr.
+// The caller's, where it is a member of a team; else nullptr. A handler on the KLT of a thread of the program that
+// sleeps, as another carries its worker, changes the mask of that KLT.
 core::Worker* worker_of_member() {
   core::Worker* worker = core::this_worker();
-  if (worker == nullptr || !core::identities_enabled) return nullptr;
+  if (worker == nullptr || !core::identities_enabled || core::is_lent_from_here(*worker)) return nullptr;
   if (worker->current == nullptr || worker->identities.installed == nullptr) return nullptr;
   const Member* member = known_member();
   if (member != nullptr && member->team->level > 0) return worker;
