@@ -332,6 +332,7 @@ IoResult poll(pollfd* files, std::size_t count, std::uint64_t deadline) {
       }
       if (request.timed_out) deadline = at_once;  // the last look says what there is
       if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED) continue;
+      if (request.result == -EBADF) continue;  // one was closed meanwhile: POLLNVAL
       ready = request.result;
     }
     std::free(tokens);

@@ -229,6 +229,35 @@ TEST_F(IoTest, AStacklessUnitCannotWait) {
   jobs.join();
 }
 
+// Bug: one that was closed between the look at it and the wait for it was an error of the call.
+TEST_F(IoTest, AFileIsClosedAsAWaitForItBegins) {
+  Pipe pipe;
+  std::atomic<int> to_be_closed{-1};
+  std::atomic<bool> over{false};
+  std::thread closer([&] {
+    for (unsigned round = 0; !over; ++round) {
+      if (to_be_closed == -1) continue;
+      for (unsigned pause = 0; pause < round * 2654435761U % 4096; ++pause) asm volatile("");
+      close(to_be_closed);
+      to_be_closed = -1;
+    }
+  });
+  Jobs jobs;
+  jobs.start(WEFT_AUTO, [&] {
+    for (unsigned round = 0; round < scaled(2000); ++round) {
+      pollfd file{dup(pipe.first), POLLIN, 0};
+      std::size_t ready = 0;
+      to_be_closed = file.fd;
+      const int error = weft_poll(&file, 1, millisecond, &ready);
+      EXPECT_TRUE(error == WEFT_ERR_TIMEOUT || (error == WEFT_OK && file.revents == POLLNVAL)) << error;
+      while (to_be_closed != -1) std::this_thread::yield();
+    }
+  });
+  jobs.join();
+  over = true;
+  closer.join();
+}
+
 TEST_F(IoTest, LimitsAreKept) {
   Pipe pipe;
   Listener listener;
