@@ -48,8 +48,10 @@ void Ticker::remove() {
 bool Ticker::prepare(bool again) {
   if (klt_ == 0) return false;
   const unsigned wanted = again ? 2 : 1;
+  const unsigned before = count_;
   int error = 0;
   while (count_ < wanted && (error = create(timers_[count_], klt_)) == 0) ++count_;
+  if (count_ != before) refused_with.store(0, std::memory_order_relaxed);  // there are some again
   if (count_ != 0) return true;
   // EINVAL: no such KLT, any longer.
   if (error != EINVAL) refused_with.store(error, std::memory_order_relaxed);

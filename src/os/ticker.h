@@ -33,7 +33,7 @@ class Ticker {
   /// program may ignore the signal for a moment: with what was under way then, the kernel forgets all later ticks.)
   bool is_under_way();
   /// Why the kernel has given somebody no timer, an errno value (a seccomp filter; EAGAIN: RLIMIT_SIGPENDING, which
-  /// lets no other signal of this kind be sent either); 0: it has not happened.
+  /// lets no other signal of this kind be sent either); 0: it has not happened, or somebody has been given one since.
   static int refusal() { return refused_with.load(std::memory_order_relaxed); }
 
  private:
