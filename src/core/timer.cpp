@@ -136,12 +136,20 @@ void* serve(void*) {
   }
 }
 
+// Who waits with a limit cannot be told that there is none. So it is asked for again for a while, on the worker;
+// whoever comes meanwhile waits as ever, and is served late.
 void start_serving() {
   if (heap.served.load(std::memory_order_relaxed) || heap.served.exchange(true, std::memory_order_relaxed)) return;
   constexpr std::size_t stack_bytes = 64U << 10U;
   const auto start = [] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none); };
-  if (with_room(start) != 0)
-    base::panic("no further thread can be had, and waiting with a time limit needs one (ulimit -u, pids.max)");
+  constexpr unsigned most_tries = 100;
+  constexpr std::uint64_t between_tries_ns = 10ULL * 1000 * 1000;
+  std::atomic<std::uint32_t> never_changes{0};
+  for (unsigned tries = 1; with_room(start) != 0; ++tries) {
+    if (tries == most_tries)
+      base::panic("no further thread can be had, and waiting with a time limit needs one (ulimit -u, pids.max)");
+    os::futex_wait_for(never_changes, 0, between_tries_ns);
+  }
 }
 
 }  // namespace
