@@ -375,8 +375,8 @@ void after_fork_in_child() {
   reset_keys();
   reset_timer();
   reset_watchdog();
+  give_back_signals(self);  // before: by what KLTs have blocked it is known who was one
   os::forget_klts();
-  give_back_signals(self);
   reset_ticking();
   reset_klts();
   os::reset_distances();

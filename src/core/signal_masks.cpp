@@ -22,16 +22,22 @@ os::SignalMask usual_mask(const Worker& worker) {
   return os::in_handler_of_program() ? os::signals_of_program() : os::signals_blocked();
 }
 
+// What it is told of those that are open on weft's KLTs, or not, is what they are.
 os::SignalMask mask_without_own(const Worker& worker, os::SignalMask usual) {
-  return is_on_roots_klt(worker) ? usual : os::signals_of_program();
+  if (is_on_roots_klt(worker)) return usual;
+  constexpr os::SignalMask as_they_are = os::signals_left_to_program;
+  return (os::signals_of_program() & ~as_they_are) | (usual & as_they_are);
 }
+
+// Of what weft's KLTs have blocked, what no mask of the program's opens there.
+os::SignalMask kept_blocked_on_klts() { return os::signals_blocked_on_klts() & ~os::signals_left_to_program; }
 
 os::SignalMask put_in_force(Worker& worker, const os::Identity& identity, os::SignalMask usual) {
   os::SignalMask mask = identity.has_mask ? identity.blocked : usual;
   if (is_on_roots_klt(worker))
     worker.mask.of_root = usual;
   else
-    mask |= usual;
+    mask |= kept_blocked_on_klts();
   worker.mask.changed = identity.has_mask;
   const bool is_lent = is_on_roots_klt(worker) && &identity != worker.identities.home &&
                        (identity.has_mask || worker.identities.home->has_mask);
@@ -67,7 +73,7 @@ os::SignalMask set_signals_of_caller(Worker& worker, os::SignalMask blocked) {
 }
 
 os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force) {
-  const os::SignalMask on_klts = os::signals_blocked_on_klts();
+  const os::SignalMask on_klts = kept_blocked_on_klts();
   os::SignalMask blocked = in_force;
   // Saved on a KLT of weft's: what that has blocked besides is not the program's.
   if (worker.identities.installed != worker.identities.home && (in_force & on_klts) == on_klts)
@@ -76,7 +82,7 @@ os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force
 }
 
 bool keeps_from_caller(const Worker* worker, int signal, os::SignalMask in_force) {
-  const os::SignalMask on_klts = os::signals_blocked_on_klts();
+  const os::SignalMask on_klts = kept_blocked_on_klts();
   if (worker == nullptr || is_on_roots_klt(*worker) || (in_force & on_klts) != on_klts) return false;
   return !has_own_mask(worker) || (worker->identities.installed->blocked & os::mask_of(signal)) == 0;
 }

@@ -6,10 +6,12 @@
 // usually has. That is one load where a worker changes identities (identities.h).
 //
 // What is in force on a KLT:
-//   one of weft's   its usual mask (os::signals_blocked_on_klts), and besides what the identity has blocked
+//   one of weft's   its usual mask (os::signals_blocked_on_klts), and besides what the identity has blocked; of the
+//                   signals that these KLTs take where the program does (os::signals_left_to_program) just that
 //   a root's own    the identity's mask; of those that have none the one that the root had before any was changed
 //                   (WorkersMask::of_root)
-// What the program is told that has not set any: on a root's KLT what the root had, on one of weft's what main had.
+// What the program is told that has not set any: on a root's KLT what the root had, on one of weft's what main had, but
+// for those signals: of them what the KLT has.
 //
 // WorkersMask::changed says that the KLT that runs the worker has another mask in force than its usual one. Where
 // another KLT takes a worker over (klt_switch.cpp), it begins with its own usual one, and a unit that held its KLT

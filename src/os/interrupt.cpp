@@ -41,6 +41,7 @@ void (*interrupted_code)(const Interruption&) = nullptr;
 std::uintptr_t (*end_of_frames_on)(std::uintptr_t) = nullptr;
 std::atomic<bool (*)(std::uintptr_t)> has_room_on{nullptr};  // with it the handler begins on the alternate stack
 std::atomic<int> signal_number{0};                           // 0: none, or the program has taken it
+std::atomic<int> signal_chosen{0};                           // the same, for ever
 constexpr int tick_mark = 0x77656674;                        // of a signal that a handler has passed on
 constexpr int wake_mark = 0x77656675;                        // of one that wakes a KLT and says nothing else
 
@@ -436,16 +437,20 @@ bool install_interrupt(void (*interrupted)(const Interruption&), std::uintptr_t 
                        int wanted) {
   interrupted_code = interrupted;
   end_of_frames_on = end_of_frames;
+  const auto choose = [](int candidate) {
+    if (is_free(candidate) && install_on(candidate)) signal_chosen = signal_number = candidate;
+  };
   if (wanted != 0) {
-    if (is_free(wanted) && install_on(wanted)) signal_number = wanted;
+    choose(wanted);
     return interrupt_signal() != 0;
   }
-  for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && interrupt_signal() == 0; --candidate)
-    if (is_free(candidate) && install_on(candidate)) signal_number = candidate;
+  for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && interrupt_signal() == 0; --candidate) choose(candidate);
   return interrupt_signal() != 0;
 }
 
 int interrupt_signal() { return signal_number.load(std::memory_order_relaxed); }
+
+int interrupt_signal_chosen() { return signal_chosen.load(std::memory_order_relaxed); }
 
 void stop_interrupting() { signal_number = 0; }
 

@@ -76,6 +76,9 @@ bool in_handler_of_program();
 /// The signal in use, 0 if none: KLTs of weft's must not block it.
 int interrupt_signal();
 
+/// The one that was chosen at first, also when the program has taken it since; 0: none was.
+int interrupt_signal_chosen();
+
 /// Whether there is one, and it still comes to that handler. If the program has put back its default, or ignores it,
 /// the handler is installed again, and what was under way is lost; if it has one of its own, the signal is in use no
 /// more. Not from the handler.

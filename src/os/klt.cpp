@@ -123,12 +123,24 @@ std::size_t stack_for(std::size_t wanted) {
   return (bytes + 0xfff) & ~static_cast<std::size_t>(0xfff);
 }
 
-std::atomic<SignalMask> blocked_at_work{0};  // 0: nothing has been started yet
+// 0: nothing has been started yet. One word for all, by which weft's KLTs are known (is_of_klts): what
+// blocked_signals() says of them may change later, when the program takes the signal that interrupts.
+std::atomic<SignalMask> blocked_at_work{0};
+constexpr SignalMask is_settled = mask_of(SIGKILL);  // which nobody can block: some have begun with it, and it stays
 std::atomic<SignalMask> of_program{0};
 std::atomic<SignalMask> before_call{0};
 std::atomic<unsigned> calls_that_block{0};  // begun and ended; odd: the main thread is in one
 std::atomic<SignalMask> behind_foreign{0};
 std::atomic<unsigned> foreign_masks{0};  // put in force on the main thread and taken back; odd: there is one
+
+// Before a KLT begins.
+void settle_signals_at_work() {
+  SignalMask mask = blocked_at_work.load(std::memory_order_relaxed);
+  while (mask != 0 && (mask & is_settled) == 0) {
+    const SignalMask of_those = of_program.load(std::memory_order_relaxed) & signals_left_to_program;
+    if (blocked_at_work.compare_exchange_weak(mask, mask | of_those | is_settled, std::memory_order_relaxed)) return;
+  }
+}
 
 sigset_t blocked_signals(Signals signals) {
   if (signals == Signals::of_program) return set_of_mask(of_program.load(std::memory_order_relaxed));
@@ -152,7 +164,10 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stack_for(stack_bytes));
 
-  const sigset_t blocked = blocked_signals(signals);
+  settle_signals_at_work();
+  const SignalMask at_work = signals_blocked_on_klts();
+  const bool is_known = signals == Signals::of_its_work && at_work != 0;
+  const sigset_t blocked = is_known ? set_of_mask(at_work) : blocked_signals(signals);
   pthread_attr_setsigmask_np(&attributes, &blocked);
   pthread_t thread;
   error = pthread_create(&thread, &attributes, entry, argument);
@@ -171,8 +186,11 @@ void remember_signals() {
 
 namespace {
 
-// Whether that is what weft's KLTs have blocked, and not what the program wants its children to have.
-bool is_of_klts(SignalMask blocked) { return blocked != 0 && blocked == signals_blocked_on_klts(); }
+// Whether that is what weft's KLTs have blocked, and not what the program wants its children to have. One that calls a
+// function without its worker (core/klt_switch.cpp) has the signal that interrupts blocked besides.
+bool is_of_klts(SignalMask blocked) {
+  return blocked != 0 && (blocked & ~mask_of(interrupt_signal_chosen())) == signals_blocked_on_klts();
+}
 
 struct SignalState {
   SignalMask blocked = 0;
@@ -267,11 +285,12 @@ void give_back_signals() {
   if (is_of_klts(signals_blocked())) set_signals(of_program.load(std::memory_order_relaxed));
 }
 
-std::uint64_t signals_blocked_on_klts() { return blocked_at_work.load(std::memory_order_relaxed); }
+std::uint64_t signals_blocked_on_klts() { return blocked_at_work.load(std::memory_order_relaxed) & ~is_settled; }
 
 void note_klt_end() { ended.fetch_add(1, std::memory_order_seq_cst); }
 
 void forget_klts() {
+  blocked_at_work.fetch_and(~(is_settled | signals_left_to_program), std::memory_order_relaxed);
   calls_that_block.store(0, std::memory_order_relaxed);
   foreign_masks.store(0, std::memory_order_relaxed);
   started.store(0, std::memory_order_relaxed);

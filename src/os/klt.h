@@ -7,17 +7,25 @@
 #include <optional>
 #include <sys/types.h>
 
+#include "os/interrupt.h"
+
 namespace weft::os {
 
 /// Which signals a KLT of weft's takes.
 enum class Signals {
   /// Those that an instruction or a system call of their own causes; SIGPROF and SIGVTALRM, so that profilers see the
-  /// work where it is done; and commands of other processes. Others are left to the program's own threads.
+  /// work where it is done; and commands of other processes. Others are left to the program's own threads. All KLTs of
+  /// this kind have the same blocked, whenever they are started.
   of_its_work,
   of_commands,  // commands of other processes alone (os/control.h)
   none,
   of_program,  // as a thread of the program's: what was blocked when remember_signals() was called is blocked
 };
+
+/// Those of them that the program blocks to go on where others end, or to wait for them: they are blocked on weft's
+/// KLTs too if they were when the first was started, as on a thread that the program had started then.
+inline constexpr SignalMask signals_left_to_program =
+    mask_of(SIGPIPE) | mask_of(SIGXFSZ) | mask_of(SIGPROF) | mask_of(SIGVTALRM);
 
 /// By a thread of the program's, when the signal that interrupts has been chosen: what it has blocked is what a child
 /// that is forked by a KLT of weft's shall have blocked, too.
