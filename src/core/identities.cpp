@@ -75,6 +75,7 @@ os::Identity* take_identity(Worker& worker) {
 
 void give_identity(Worker& worker, os::Identity* identity) {
   identity->has_mask = false;
+  identity->pending = 0;
   if (worker.identities.spare_count == most_spares) share_spares(worker, most_spares / 2);
   keep_as_spare(worker, identity);
 }

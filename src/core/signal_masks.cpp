@@ -47,6 +47,23 @@ os::SignalMask put_in_force(Worker& worker, const os::Identity& identity, os::Si
   return mask;
 }
 
+// The KLT goes on as another identity, which may have open what this one has blocked. What somebody has sent to the
+// process is for whoever has it open; not so what the identity has sent to itself, or its own write() has caused. (Bug:
+// SIGPIPE, blocked, came when the member waited at a barrier and another one had the KLT.)
+void take_pending_along(os::Identity& left) {
+  constexpr os::SignalMask by_itself = os::mask_of(SIGPIPE) | os::mask_of(SIGXFSZ);
+  if (left.has_mask) left.pending = os::take_pending((left.pending | by_itself) & left.blocked);
+}
+
+// What is pending for the caller is handled; of the signals that weft's KLTs never have open, too. Another that nobody
+// sends is open meanwhile: so that the handler has more blocked than what it has interrupted had, by which weft knows
+// that it is one.
+void let_in(os::SignalMask in_force, os::SignalMask signals) {
+  if ((in_force & signals) == 0) return;
+  os::set_signals(in_force & ~(signals | os::mask_of(SIGSTKFLT)));
+  os::set_signals(in_force);
+}
+
 bool has_own_mask(const Worker* worker) {
   return signal_masks_in_use && worker != nullptr && worker->identities.installed != nullptr &&
          worker->identities.installed->has_mask;
@@ -55,7 +72,10 @@ bool has_own_mask(const Worker* worker) {
 }  // namespace
 
 void change_signal_mask(Worker& worker, const os::Identity& to) {
-  if (worker.mask.changed || to.has_mask) put_in_force(worker, to, usual_mask(worker));
+  if (!worker.mask.changed && !to.has_mask) return;
+  if (worker.identities.installed != nullptr) take_pending_along(*worker.identities.installed);
+  put_in_force(worker, to, usual_mask(worker));
+  if (to.has_mask) os::send_to_this_klt(to.pending);
 }
 
 os::SignalMask signals_of_caller(const Worker& worker) {
@@ -69,7 +89,11 @@ os::SignalMask set_signals_of_caller(Worker& worker, os::SignalMask blocked) {
   identity.blocked = blocked;
   identity.has_mask = blocked != mask_without_own(worker, usual);
   if (identity.has_mask) signal_masks_in_use = true;
-  return put_in_force(worker, identity, usual);
+  const os::SignalMask opened = identity.pending & ~blocked;
+  identity.pending &= blocked;
+  const os::SignalMask in_force = put_in_force(worker, identity, usual);
+  let_in(in_force, opened);
+  return in_force;
 }
 
 os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force) {
@@ -84,7 +108,23 @@ os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force
 bool keeps_from_caller(const Worker* worker, int signal, os::SignalMask in_force) {
   const os::SignalMask on_klts = kept_blocked_on_klts();
   if (worker == nullptr || is_on_roots_klt(*worker) || (in_force & on_klts) != on_klts) return false;
-  return !has_own_mask(worker) || (worker->identities.installed->blocked & os::mask_of(signal)) == 0;
+  return (signals_of_caller(*worker) & os::mask_of(signal)) == 0;
+}
+
+void note_sent_to_itself(Worker& worker, int signal) {
+  os::Identity* identity = worker.identities.installed;
+  const Unit* unit = worker.current;
+  if (identity == nullptr || unit == nullptr) return;
+  if (is_root(*unit) && scope_of(*unit) == nullptr) return;  // outside of regions nobody else gets the KLT
+  const os::SignalMask blocked = signals_of_caller(worker);
+  if ((blocked & os::mask_of(signal)) == 0) return;
+  if (!identity->has_mask) {
+    if (is_on_roots_klt(worker) && !worker.mask.changed) worker.mask.of_root = usual_mask(worker);
+    identity->blocked = blocked;
+    identity->has_mask = worker.mask.changed = true;
+    signal_masks_in_use = true;
+  }
+  identity->pending |= os::mask_of(signal);
 }
 
 void root_sets_signals(Worker& worker) {
@@ -92,6 +132,7 @@ void root_sets_signals(Worker& worker) {
       worker.identities.installed != worker.identities.home)
     return;
   worker.identities.installed->has_mask = false;
+  worker.identities.installed->pending = 0;
   worker.mask.changed = false;
   os::note_mask_on_main(false, 0);
 }

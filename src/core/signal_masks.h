@@ -13,6 +13,8 @@
 // What the program is told that has not set any: on a root's KLT what the root had, on one of weft's what main had, but
 // for those signals: of them what the KLT has.
 //
+// What an identity with a mask has blocked, and has itself caused, goes with it, too (Identity::pending).
+//
 // WorkersMask::changed says that the KLT that runs the worker has another mask in force than its usual one. Where
 // another KLT takes a worker over (klt_switch.cpp), it begins with its own usual one, and a unit that held its KLT
 // comes back with that.
@@ -43,6 +45,10 @@ os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force
 
 /// Whether the caller, on a KLT of weft's, has the signal open as far as the program knows, and does not get it.
 bool keeps_from_caller(const Worker* worker, int signal, os::SignalMask in_force);
+
+/// The caller is about to send itself the signal. If it has that blocked, it stays pending wherever the caller goes on,
+/// until it takes it or has it open.
+void note_sent_to_itself(Worker& worker, int signal);
 
 /// The root, outside of anything that could change identities, sets its mask itself.
 void root_sets_signals(Worker& worker);

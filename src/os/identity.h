@@ -27,6 +27,9 @@ struct Identity {
   // What the program has blocked on it, where it has said so (core/signal_masks.h).
   bool has_mask = false;
   std::uint64_t blocked = 0;
+  // And what is for it alone of that, and pending: on the KLT that runs it, or else here. Some may have been taken
+  // since.
+  std::uint64_t pending = 0;
 };
 
 /// A new identity with a sleeping KLT behind it, or nullptr where no KLT can be had.

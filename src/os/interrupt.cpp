@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <dlfcn.h>
 #include <iterator>
 #include <link.h>
@@ -527,6 +528,24 @@ void block_interrupt(bool block) { change_mask(block ? SIG_BLOCK : SIG_UNBLOCK, 
 SignalMask block_interrupt_only() { return change_mask(SIG_BLOCK, mine()); }
 SignalMask block_all_signals() { return change_mask(SIG_SETMASK, ~signals_of_libc); }
 void set_signals(SignalMask mask) { change_mask(SIG_SETMASK, mask); }
+
+SignalMask take_pending(SignalMask signals) {
+  const timespec at_once{};
+  SignalMask taken = 0;
+  while (signals != 0) {
+    const long number = arch::system_call(SYS_rt_sigtimedwait, reinterpret_cast<long>(&signals), 0,
+                                          reinterpret_cast<long>(&at_once), kernel_set_bytes);
+    if (number <= 0) break;
+    taken |= mask_of(static_cast<int>(number));
+    signals &= ~taken;
+  }
+  return taken;
+}
+
+void send_to_this_klt(SignalMask signals) {
+  for (int number = 1; signals != 0; ++number, signals >>= 1U)
+    if ((signals & 1U) != 0) arch::system_call(SYS_tgkill, arch::system_call(SYS_getpid), this_klt(), number);
+}
 
 void suspend_for_interrupt() {
   const SignalMask others = ~(mine() | signals_of_libc);

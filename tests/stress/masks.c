@@ -101,6 +101,90 @@ static void blocked_signals_wait(void) {
   }
 }
 
+// Bug: on weft's threads it stayed pending for ever.
+static void raised_while_blocked(void) {
+  signal(SIGUSR1, count_signal);
+  for (int round = 0; round < repeats(20); round++) {
+    atomic_store(&handled, 0);
+#pragma omp parallel num_threads(members)
+    {
+      const sigset_t usr1 = one_signal(SIGUSR1);
+      pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+      raise(SIGUSR1);
+#pragma omp barrier
+      CHECK_EQUAL(atomic_load(&handled), 0, "signals that were handled although they were blocked");
+      if (round % 2 != 0) {
+        sleep_seconds(0.001);  // so that several threads run them
+      }
+#pragma omp barrier
+      pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+    }
+    CHECK_EQUAL(atomic_load(&handled), members, "signals that were handled");
+    kernel_has_blocked(0, "after the region");
+  }
+}
+
+static void raised_while_blocked_and_awaited_elsewhere(void) {
+  signal(SIGUSR1, count_signal);
+  for (int round = 0; round < repeats(20); round++) {
+    atomic_store(&handled, 0);
+#pragma omp parallel num_threads(members)
+    {
+      const sigset_t usr1 = one_signal(SIGUSR1);
+      pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+      raise(SIGUSR1);
+#pragma omp barrier
+      int number = 0;
+      CHECK_EQUAL(sigwait(&usr1, &number), 0, "sigwait");
+      CHECK_EQUAL(number, SIGUSR1, "the signal that came");
+#pragma omp barrier
+      pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+    }
+    CHECK_EQUAL(atomic_load(&handled), 0, "signals that were handled although they had been taken");
+  }
+}
+
+static void raised_and_jumped_away(void) {
+  signal(SIGUSR1, count_signal);
+  for (int round = 0; round < repeats(20); round++) {
+    atomic_store(&handled, 0);
+#pragma omp parallel num_threads(members)
+    {
+      sigjmp_buf place;
+      if (sigsetjmp(place, 1) == 0) {
+        const sigset_t usr1 = one_signal(SIGUSR1);
+        pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+        raise(SIGUSR1);
+#pragma omp barrier
+        siglongjmp(place, 1);
+      }
+#pragma omp barrier
+      CHECK_EQUAL(atomic_load(&handled), members, "signals that were handled");
+    }
+  }
+}
+
+static void blocked_by_main_and_raised(void) {
+  signal(SIGUSR1, count_signal);
+  const sigset_t usr1 = one_signal(SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+  for (int round = 0; round < repeats(20); round++) {
+    atomic_store(&handled, 0);
+#pragma omp parallel num_threads(members)
+    {
+      pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+      raise(SIGUSR1);
+#pragma omp barrier
+      CHECK_EQUAL(atomic_load(&handled), 0, "signals that were handled although they were blocked");
+#pragma omp barrier
+      pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+    }
+    CHECK_EQUAL(atomic_load(&handled), members, "signals that were handled");
+    pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+}
+
 static void one_blocks_for_itself(void) {
   signal(SIGUSR1, count_signal);
   for (int round = 0; round < repeats(20); round++) {
@@ -236,6 +320,10 @@ int main(int count, char** arguments) {
       {"restored_behind_a_barrier", restored_behind_a_barrier, 0},
       {"restored_by_a_jump", restored_by_a_jump, 0},
       {"blocked_signals_wait", blocked_signals_wait, 0},
+      {"raised_while_blocked", raised_while_blocked, 0},
+      {"raised_while_blocked_and_awaited_elsewhere", raised_while_blocked_and_awaited_elsewhere, 0},
+      {"raised_and_jumped_away", raised_and_jumped_away, 0},
+      {"blocked_by_main_and_raised", blocked_by_main_and_raised, 0},
       {"one_blocks_for_itself", one_blocks_for_itself, 0},
       {"set_by_the_master", set_by_the_master, 0},
       {"threads_of_members", threads_of_members, 0},

@@ -6,7 +6,8 @@
 //   pthread_getcpuclockid()  the CPU time used
 //
 // And the signals that it sends to itself, by raise() and pthread_kill(): weft's threads leave signals to the program's
-// (os/klt.h), but this one is for whoever sends it, and is handled before the call returns.
+// (os/klt.h), but this one is for whoever sends it, and is handled before the call returns, or when it is blocked no
+// more.
 //
 // And a mutex of the program's that the kernel has a say in: one with PTHREAD_PRIO_INHERIT is unlocked by the kernel,
 // if the kernel thread is the one that libc has noted as the owner; here that is the lender, so it was never unlocked.
@@ -49,10 +50,15 @@ bool is_own(pthread_t thread) { return pthread_equal(thread, pthread_self()) != 
 // that the handler has more blocked than what it has interrupted had, by which weft knows that it is one.
 class LetIn {
  public:
-  explicit LetIn(int signal)
-      : before_(os::signals_blocked()),
-        lets_(signal > 0 && signal < NSIG && core::keeps_from_caller(core::this_worker(), signal, before_)) {
-    if (lets_) os::set_signals(before_ & ~(os::mask_of(signal) | os::mask_of(SIGSTKFLT)));
+  explicit LetIn(int signal) : before_(os::signals_blocked()) {
+    core::Worker* worker = core::this_worker();
+    const os::SignalMask bit = signal > 0 && signal < NSIG ? os::mask_of(signal) : 0;
+    if (worker == nullptr || (before_ & bit) == 0) return;
+    lets_ = core::keeps_from_caller(worker, signal, before_);
+    if (lets_)
+      os::set_signals(before_ & ~(bit | os::mask_of(SIGSTKFLT)));
+    else
+      core::note_sent_to_itself(*worker, signal);
   }
   ~LetIn() {
     if (lets_) os::set_signals(before_);
@@ -62,7 +68,7 @@ class LetIn {
 
  private:
   const os::SignalMask before_;
-  const bool lets_;
+  bool lets_ = false;
 };
 
 }  // namespace
