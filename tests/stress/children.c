@@ -234,6 +234,44 @@ static void popened_beside_mask_on_mains_thread(void) {
   CHECK(others > 0, "no member ran on another thread than main's");
 }
 
+// The program takes all signals, weft's own too, and threads that weft starts later have blocked what those before
+// have. (Bug: they differed by that one, and their children began with nearly all blocked.)
+static void do_nothing(int number) { (void)number; }
+
+static void popened_when_all_signals_are_handled(void) {
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp barrier
+  }
+  for (int number = 1; number <= SIGRTMAX; number++) {
+    struct sigaction action = {.sa_flags = SA_RESTART};
+    action.sa_handler = do_nothing;
+    if (number != SIGALRM && number != SIGCHLD) sigaction(number, &action, NULL);
+  }
+  char expected[LONGEST_LINE];
+  read_output(show_blocked, expected);
+  int ends[2];
+  CHECK(pipe2(ends, O_CLOEXEC) == 0, "pipe: %s", strerror(errno));
+#pragma omp parallel num_threads(MEMBERS)
+  {
+    char byte[MEMBERS] = "", found[LONGEST_LINE];
+    if (omp_get_thread_num() == MEMBERS - 1) {
+      CHECK_EQUAL(write(ends[1], byte, MEMBERS - 1), MEMBERS - 1, "bytes written");
+    } else {
+      CHECK_EQUAL(read(ends[0], byte, 1), 1, "bytes read");
+    }
+    for (int i = 0; i < repeats(4); i++) {
+      read_output(show_blocked, found);
+      CHECK(strcmp(found, expected) == 0, "member %d: a child has %s, main's has %s", omp_get_thread_num(), found,
+            expected);
+      expect_signal(spawned(end_by_signal, NULL, 0), SIGTERM, "a child of posix_spawn()");
+#pragma omp barrier
+    }
+  }
+  close(ends[0]);
+  close(ends[1]);
+}
+
 static volatile sig_atomic_t ticks;
 
 static void count_tick(int number) {
@@ -257,6 +295,7 @@ int main(int count, char** arguments) {
       {"popened_with_others_blocked", popened_with_others_blocked, 0},
       {"popened_beside_spawn_of_main", popened_beside_spawn_of_main, 0},
       {"popened_beside_mask_on_mains_thread", popened_beside_mask_on_mains_thread, 0},
+      {"popened_when_all_signals_are_handled", popened_when_all_signals_are_handled, 0},
       {"popened_while_signals_come", popened_while_signals_come, 0},
       {"run_by_members", run_by_members, 0},
       {"run_by_main_beside_members", run_by_main_beside_members, 0},

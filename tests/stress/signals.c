@@ -203,6 +203,91 @@ static void broken_pipe_ends_process(void) {
   expect_signal(run.status, SIGPIPE, "a member that writes to a pipe which nobody reads");
 }
 
+// Bug: weft's threads had it open where the program has it blocked, and were told that it is blocked.
+static void block(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  CHECK_EQUAL(pthread_sigmask(SIG_BLOCK, &set, NULL), 0, "pthread_sigmask");
+}
+
+static void members_write_to_nobody(int they_block) {
+  int ends[2];
+  CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno));
+  close(ends[0]);
+#pragma omp parallel num_threads(8)
+  {
+    if (they_block) {
+      block(SIGPIPE);
+    }
+    sleep_seconds(0.03);  // so that several threads run them
+    errno = 0;
+    CHECK(write(ends[1], "x", 1) == -1 && errno == EPIPE, "write: %s", strerror(errno));
+#pragma omp barrier
+    errno = 0;
+    CHECK(write(ends[1], "x", 1) == -1 && errno == EPIPE, "write after a barrier: %s", strerror(errno));
+  }
+  _exit(3);
+}
+
+static void blocked_by_main(void) {
+  block(SIGPIPE);
+  members_write_to_nobody(0);
+}
+
+static void blocked_by_main_and_members(void) {
+  block(SIGPIPE);
+  members_write_to_nobody(1);
+}
+
+static void blocked_by_members(void) { members_write_to_nobody(1); }
+
+static void blocked_by_members_and_main_later(void) {
+  some_regions(8);
+  block(SIGPIPE);
+  members_write_to_nobody(1);
+}
+
+static void blocked_by_main_after_a_question(void) {
+  CHECK_EQUAL(omp_get_thread_num(), 0, "thread number outside of regions");
+  blocked_by_main();
+}
+
+static void blocked_signal_of_broken_pipe(void) {
+  const char* situations[] = {"blocked_by_main", "blocked_by_main_and_members", "blocked_by_members",
+                              "blocked_by_members_and_main_later", "blocked_by_main_after_a_question"};
+  for (size_t i = 0; i < sizeof situations / sizeof *situations; i++) {
+    const struct Run run = run_again(situations[i], (struct RunOptions){.deadline_seconds = 60});
+    expect_exit(run.status, 3, situations[i]);
+  }
+}
+
+// Who waits for them gets them, though others compute all the while.
+static void blocked_signals_of_profile_timer(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPROF);
+  block(SIGPROF);
+  start_timer(ITIMER_PROF, 5000);
+  atomic_int enough = 0;
+#pragma omp parallel num_threads(8)
+  {
+    if (omp_get_thread_num() == 0) {
+      for (int taken = 0; taken < 5;) {
+        const struct timespec limit = {60, 0};
+        const int number = sigtimedwait(&set, NULL, &limit);
+        CHECK(number == SIGPROF || errno == EINTR, "sigtimedwait: %s", strerror(errno));
+        taken += number == SIGPROF;
+      }
+      atomic_store(&enough, 1);
+    } else {
+      while (!atomic_load(&enough)) {
+      }
+    }
+  }
+  start_timer(ITIMER_PROF, 0);
+}
+
 // A call of the master that blocks is interrupted, inside a region and outside.
 static void expect_interrupted_read(const char* where) {
   int ends[2];
@@ -623,6 +708,8 @@ int main(int count, char** arguments) {
       {"members_signal_main", members_signal_main, 0},
       {"members_signal_themselves", members_signal_themselves, 0},
       {"broken_pipe_ends_process", broken_pipe_ends_process, 0},
+      {"blocked_signal_of_broken_pipe", blocked_signal_of_broken_pipe, 0},
+      {"blocked_signals_of_profile_timer", blocked_signals_of_profile_timer, 0},
       {"blocking_call_is_interrupted", blocking_call_is_interrupted, 0},
       {"alternate_stack_of_main", alternate_stack_of_main, 0},
       {"blocked_signal_stays_pending", blocked_signal_stays_pending, 0},
@@ -636,6 +723,11 @@ int main(int count, char** arguments) {
       {"jump_back_over_barrier", jump_back_over_barrier, 0},
       {"jump_out_of_handler", jump_out_of_handler, 0},
       {"write_to_nobody", write_to_nobody, 1},
+      {"blocked_by_main", blocked_by_main, 1},
+      {"blocked_by_main_and_members", blocked_by_main_and_members, 1},
+      {"blocked_by_members", blocked_by_members, 1},
+      {"blocked_by_members_and_main_later", blocked_by_members_and_main_later, 1},
+      {"blocked_by_main_after_a_question", blocked_by_main_after_a_question, 1},
       {"regions_without_end", regions_without_end, 1},
       {"members_sleep", members_sleep, 1},
       {"regions_half_second", regions_half_second, 1},
