@@ -151,6 +151,10 @@ void inherit_extras(Worker& worker, Worker& before) {
   if (place != nullptr) worker.root.extras = std::exchange(*place, &of_forked);
 }
 
+void inherit_extras(Worker& worker, Unit& forked) {
+  worker.root.extras = std::exchange(details(forked).face, &of_forked);
+}
+
 void end_root_extras(Worker& worker) {
   if (worker.root.extras != nullptr) end_table(&worker.root.extras);
 }

@@ -32,6 +32,8 @@ bool ends_extras(const Unit& unit);
 /// In a forked child: what forked, root or unit, goes on as this root, with its values. The end of a unit's function
 /// ends that root from then on (end_forked()).
 void inherit_extras(struct Worker& root, struct Worker& before);
+/// The same, where it was a free-standing unit without a worker.
+void inherit_extras(struct Worker& root, Unit& forked);
 
 /// Runs the destructors of the calling root's values, and forgets them.
 void end_root_extras(struct Worker& worker);

@@ -496,8 +496,10 @@ void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), vo
   void** word = arch::thread_word_of(details(unit).identity->thread_pointer);
   *word = nullptr;
   other.event = Event::suspended;
+  const unsigned epoch = runtime.epoch.load(std::memory_order_relaxed);
   hand_over(worker, other);
   function(argument);
+  if (runtime.epoch.load(std::memory_order_relaxed) != epoch) return go_on_as_root(unit);  // it has forked
   unit.next = nullptr;
   resume_all(&unit);
   sleep_until_called(self);

@@ -655,6 +655,15 @@ void end_forked() {
   std::exit(0);
 }
 
+void go_on_as_root(Unit& forked) {
+  Worker& worker = worker_here();
+  worker.root.known_as = &forked;
+  worker.root.was_unit = true;
+  inherit_extras(worker, forked);
+  forked.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  worker.root.unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+}
+
 Counters sum_counters() {
   Counters sum;
   for_each_worker([&sum](const Worker& worker) {

@@ -107,6 +107,9 @@ bool wake_spare(Worker& worker);
 /// as by the end of its last thread.
 [[noreturn]] void end_forked();
 
+/// The unit has forked while it had no worker (call_blocking): in the child it goes on as a root.
+void go_on_as_root(Unit& forked);
+
 Counters sum_counters();
 
 }  // namespace weft::core

@@ -134,6 +134,39 @@ TEST_P(ForkTechniqueTest, TheEndOfTheUnitEndsTheChildWhoeverStartedIt) {
   EXPECT_EQ(status[1], 0);
 }
 
+// Bug: the child slept for ever, as the unit waited for a worker that is not there, and had nearly all signals blocked.
+TEST_P(ForkTechniqueTest, TheEndOfTheUnitEndsTheChildOfABlockingCall) {
+  weft_key ends, kept;
+  ASSERT_EQ(weft_key_create([](void* pipe) { EXPECT_EQ(write(*static_cast<int*>(pipe), "x", 1), 1); }, &ends), WEFT_OK);
+  ASSERT_EQ(weft_key_create(nullptr, &kept), WEFT_OK);
+  int status = -1;
+  Jobs jobs;
+  jobs.start(GetParam(), [&] {
+    weft_key_set(kept, &status);
+    weft_blocking(
+        [](void* answer) {
+          *static_cast<int*>(answer) = status_of_child(
+              [] {
+                sigset_t blocked;
+                pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+                if (sigismember(&blocked, SIGTERM) != 0) _exit(5);
+              },
+              true);
+        },
+        &status);
+    if (getpid() == parent_) return;
+    void* value = nullptr;
+    if (weft_key_get(kept, &value) != WEFT_OK || value != &status) _exit(6);
+    weft_yield();
+    weft_key_set(ends, &told_[1]);
+  });
+  jobs.join();
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(told(), "x") << "destructors in the child";
+  EXPECT_EQ(weft_key_delete(ends), WEFT_OK);
+  EXPECT_EQ(weft_key_delete(kept), WEFT_OK);
+}
+
 // By weft_unit_exit(); not by that of another unit, which runs on top of it.
 TEST_P(ForkTechniqueTest, ExitOfTheUnitEndsTheChild) {
   if (!may_wait(GetParam())) return;
