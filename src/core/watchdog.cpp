@@ -552,6 +552,19 @@ void* watch_workers(void*) {
   }
 }
 
+// From the handler, over whatever code of the program's. A handler of the program's that ran while the root sleeps here
+// might leave by siglongjmp(), as it may leave that code: but the root stands in a queue, and would stand in two the
+// next time. So signals wait until the root is back, as they do for a thread that has no CPU: that is when everything
+// that is queued there has had its turn, for a slice at most each. Not where the program itself has called: who leaves
+// a call that may wait does that at his own risk, and it would cost each such call two of the kernel's.
+void step_aside_in_handler() {
+  const os::SignalMask before = os::block_all_signals();
+  os::begin_call_that_blocks(before);  // as far as the children of others are concerned
+  step_aside();
+  os::end_call_that_blocks();
+  os::set_signals(before);
+}
+
 }  // namespace
 
 void give_way_to_watchdog() {
@@ -559,7 +572,7 @@ void give_way_to_watchdog() {
   Unit& unit = *worker.current;
   if (!identities_enabled) return;
   if (is_root(unit)) {
-    step_aside();
+    step_aside_in_handler();
     return;
   }
   // Of units that were created one by one, those that nobody wants to be interrupted, or to be moved.

@@ -698,6 +698,40 @@ static void jump_out_of_handler(void) {
   }
 }
 
+__attribute__((noinline)) static void spin_until_jump(long microseconds) {
+  if (sigsetjmp(way_out, 1) == 0) {
+    armed = 1;
+    start_timer(ITIMER_REAL, microseconds);
+    while (armed) {
+    }
+  }
+  start_timer(ITIMER_REAL, 0);
+}
+
+// Bug: with more members than workers the master was left standing in a queue, and stood in two then.
+static void jump_out_of_handler_in_region(void) {
+  install(SIGALRM, jump_out, 0);
+  for (int i = 0; i < repeats(4); i++) {
+    atomic_int rounds_over = 0;
+    int count = 0;
+#pragma omp parallel num_threads(8)
+    for (int round = 1; round <= 4; round++) {
+      if (omp_get_thread_num() == 0) {
+        spin_until_jump(10000L * round);
+        atomic_store(&rounds_over, round);
+      }
+      while (atomic_load(&rounds_over) < round) {
+      }
+#pragma omp barrier
+#pragma omp critical
+      count++;
+#pragma omp barrier
+    }
+    CHECK_EQUAL(count, 8 * 4, "members in critical sections");
+    some_regions(8);
+  }
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -722,6 +756,7 @@ int main(int count, char** arguments) {
       {"jumps_in_members", jumps_in_members, 0},
       {"jump_back_over_barrier", jump_back_over_barrier, 0},
       {"jump_out_of_handler", jump_out_of_handler, 0},
+      {"jump_out_of_handler_in_region", jump_out_of_handler_in_region, 0},
       {"write_to_nobody", write_to_nobody, 1},
       {"blocked_by_main", blocked_by_main, 1},
       {"blocked_by_main_and_members", blocked_by_main_and_members, 1},
