@@ -150,11 +150,23 @@ void tick_again_slowly(Worker& worker) {
   if (leads(worker) || leader.compare_exchange_strong(none, static_cast<int>(worker.index))) arm(worker);
 }
 
+namespace {
+
+void stop_timers() {
+  for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
+}
+
+}  // namespace
+
+void stop_ticking() {
+  ticking.store(false, std::memory_order_relaxed);
+  stop_timers();
+}
+
 bool tick_where_wanted() {
   if (!ticking.load(std::memory_order_relaxed)) return false;
   if (!os::keep_interrupt()) {
-    for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
-    ticking.store(false, std::memory_order_relaxed);
+    stop_ticking();
     return false;
   }
   bool some = false;
@@ -223,7 +235,7 @@ void end_ticking(Worker& worker) {
 
 void change_ticking() {
   if (!ticking.load(std::memory_order_relaxed)) return;
-  for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
+  stop_timers();
   leader.store(nobody, std::memory_order_relaxed);
   tick_where_wanted();
   tick_again_slowly(worker_here());

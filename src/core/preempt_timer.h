@@ -55,6 +55,9 @@ void end_ticking(Worker& worker);
 /// The interval or the mode has changed.
 void change_ticking();
 
+/// The signal is in use no more: nor are timers that send it.
+void stop_ticking();
+
 /// In a forked child.
 void reset_ticking();
 

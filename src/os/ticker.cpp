@@ -46,7 +46,7 @@ void Ticker::remove() {
 
 // One that ticks again can do with a single timer, too.
 bool Ticker::prepare(bool again) {
-  if (klt_ == 0) return false;
+  if (klt_ == 0 || interrupt_signal() == 0) return false;
   const unsigned wanted = again ? 2 : 1;
   const unsigned before = count_;
   int error = 0;

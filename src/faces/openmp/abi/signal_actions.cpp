@@ -11,6 +11,7 @@
 #include <atomic>
 #include <csignal>
 
+#include "core/preempt_timer.h"
 #include "core/workers.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/next_function.h"
@@ -51,7 +52,12 @@ bool is_under_way() {
 void leave_signal_to_program() {
   constexpr std::uint64_t longest_ns = 100ULL * 1000 * 1000, nap_ns = 100ULL * 1000;
   os::stop_interrupting();
-  for (const std::uint64_t began = os::now_ns(); is_under_way() && os::now_ns() - began < longest_ns;) os::nap(nap_ns);
+  const std::uint64_t began = os::now_ns();
+  do {
+    core::stop_ticking();  // again: somebody may have been about to start a timer
+    os::nap(nap_ns);
+  } while (is_under_way() && os::now_ns() - began < longest_ns);
+  core::stop_ticking();
 }
 
 // Whether it is something else than a handler of the program's; then that is known from now on, and all there is to do.
