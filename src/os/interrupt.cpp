@@ -445,7 +445,11 @@ bool install_interrupt(void (*interrupted)(const Interruption&), std::uintptr_t 
     choose(wanted);
     return interrupt_signal() != 0;
   }
-  for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && interrupt_signal() == 0; --candidate) choose(candidate);
+  // One that is blocked, and has no handler, the program waits for, perhaps (sigwait, signalfd).
+  const SignalMask blocked = signals_blocked();
+  for (const SignalMask passed_over : {blocked, SignalMask{0}})
+    for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN && interrupt_signal() == 0; --candidate)
+      if ((passed_over & mask_of(candidate)) == 0) choose(candidate);
   return interrupt_signal() != 0;
 }
 

@@ -359,22 +359,27 @@ static void alternate_stack_of_main(void) {
 }
 
 // A signal that the program blocks everywhere stays pending until it is waited for.
-static void blocked_signal_stays_pending(void) {
+static void stays_pending(int number) {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGUSR2);
+  sigaddset(&set, number);
   CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0, "pthread_sigmask failed");
   for (int i = 0; i < repeats(20); i++) {
     some_regions(8);
-    kill(getpid(), SIGUSR2);
+    kill(getpid(), number);
     some_regions(8);
     const struct timespec limit = {5, 0};
-    CHECK_EQUAL(sigtimedwait(&set, NULL, &limit), SIGUSR2, "signal that was waited for");
+    CHECK_EQUAL(sigtimedwait(&set, NULL, &limit), number, "signal that was waited for");
     sigset_t now;
     pthread_sigmask(SIG_SETMASK, NULL, &now);
-    CHECK(sigismember(&now, SIGUSR2) == 1 && sigismember(&now, SIGUSR1) == 0, "the mask of main was changed");
+    CHECK(sigismember(&now, number) == 1 && sigismember(&now, SIGUSR1) == 0, "the mask of main was changed");
   }
 }
+
+static void blocked_signal_stays_pending(void) { stays_pending(SIGUSR2); }
+
+// Bug: with no handler it was taken for one that nobody uses. Weft takes the first that is free from above.
+static void blocked_real_time_signal_stays_pending(void) { stays_pending(SIGRTMAX - 2); }
 
 // Bug: main's thread, taken back from a member that slept in ppoll() on it, had the call's mask from then on.
 static void wait_in_ppoll(int end) {
@@ -747,6 +752,7 @@ int main(int count, char** arguments) {
       {"blocking_call_is_interrupted", blocking_call_is_interrupted, 0},
       {"alternate_stack_of_main", alternate_stack_of_main, 0},
       {"blocked_signal_stays_pending", blocked_signal_stays_pending, 0},
+      {"blocked_real_time_signal_stays_pending", blocked_real_time_signal_stays_pending, 0},
       {"members_in_ppoll_on_main", members_in_ppoll_on_main, 0},
       {"default_action_ends_process", default_action_ends_process, 0},
       {"stopped_and_continued", stopped_and_continued, 0},
