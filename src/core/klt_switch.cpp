@@ -104,21 +104,29 @@ bool enabled() { return preemption_works() && identities_enabled; }
 
 // ---------------------------------------------------------------- sleeping
 
+// Those that sleep so already when the program takes the signal are woken by it all the same, once; and from then on by
+// futex as the others. Who calls sees that the other is suspended, or that one, which says so first, that it is called:
+// both orders are sequentially consistent.
 bool sleeps_by_signal() { return preemption_settings.sleep == KltSleep::sigsuspend; }
 
 void call(Klt& klt) {
-  klt.word.store(Klt::called, std::memory_order_release);  // from now on it is not ours
-  if (sleeps_by_signal())
-    os::wake_from_suspension(klt.id);
-  else
-    os::futex_wake(klt.word, 1);
+  klt.word.store(Klt::called, sleeps_by_signal() ? std::memory_order_seq_cst : std::memory_order_release);
+  // From now on it is not ours.
+  os::futex_wake(klt.word, 1);
+  if (sleeps_by_signal() && klt.suspended.load(std::memory_order_seq_cst)) os::wake_from_suspension(klt.id);
+}
+
+void suspend_until_called(Klt& self) {
+  self.ticker.stop();  // its ticks would wake it
+  self.suspended.store(true, std::memory_order_seq_cst);
+  if (self.word.load(std::memory_order_seq_cst) != Klt::called) os::suspend_for_interrupt();
+  self.suspended.store(false, std::memory_order_relaxed);
 }
 
 void sleep_until_called(Klt& self) {
   while (self.word.load(std::memory_order_acquire) != Klt::called) {
-    if (sleeps_by_signal()) {
-      self.ticker.stop();  // its ticks would wake it
-      os::suspend_for_interrupt();
+    if (sleeps_by_signal() && os::interrupt_signal() != 0) {
+      suspend_until_called(self);
     } else {
       os::futex_wait(self.word, Klt::asleep);
     }

@@ -25,6 +25,7 @@ struct Klt {
   enum Word : std::uint32_t { made, asleep, called };
   std::atomic<std::uint32_t> word{made};  // what it sleeps on
   std::atomic<bool> begun{false};         // it has come into the global pool, for the first time
+  std::atomic<bool> suspended{false};     // by sigsuspend, or about to
   int id = 0;                             // the kernel's number
   static constexpr int not_known = -2;
   base::Relaxed<int> cpu{-1};  // that weft has bound it to; -1: none

@@ -509,8 +509,7 @@ CodeName name_of_code(std::uintptr_t instruction) {
 namespace {
 
 // An error number.
-long queue_signal(pid_t klt, int mark) {
-  const int number = interrupt_signal();
+long queue_signal(pid_t klt, int number, int mark) {
   siginfo_t info{};
   info.si_signo = number;
   info.si_code = SI_QUEUE;
@@ -521,10 +520,10 @@ long queue_signal(pid_t klt, int mark) {
 
 }  // namespace
 
-void forward_tick(pid_t klt) { queue_signal(klt, tick_mark); }
+void forward_tick(pid_t klt) { queue_signal(klt, interrupt_signal(), tick_mark); }
 // Without it that sleeps for ever. RLIMIT_SIGPENDING is that of a user: others take theirs.
 void wake_from_suspension(pid_t klt) {
-  while (queue_signal(klt, wake_mark) == EAGAIN) give_up_cpu();
+  while (queue_signal(klt, interrupt_signal_chosen(), wake_mark) == EAGAIN) give_up_cpu();
 }
 
 SignalMask signals_blocked() { return change_mask(SIG_BLOCK, 0); }
@@ -552,7 +551,7 @@ void send_to_this_klt(SignalMask signals) {
 }
 
 void suspend_for_interrupt() {
-  const SignalMask others = ~(mine() | signals_of_libc);
+  const SignalMask others = ~(mask_of(interrupt_signal_chosen()) | signals_of_libc);
   arch::system_call(SYS_rt_sigsuspend, reinterpret_cast<long>(&others), kernel_set_bytes);
 }
 

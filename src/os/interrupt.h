@@ -109,7 +109,7 @@ SignalMask take_pending(SignalMask signals);
 void send_to_this_klt(SignalMask signals);
 
 /// Sleeps, all signals blocked but this one, until one comes; the handler ignores what wakes so. Nothing is lost if it
-/// was blocked before: then it comes at once.
+/// was blocked before: then it comes at once. The one that was chosen, also if the program takes it meanwhile.
 void suspend_for_interrupt();
 void wake_from_suspension(pid_t klt);
 
