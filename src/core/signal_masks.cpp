@@ -87,7 +87,10 @@ os::SignalMask set_signals_of_caller(Worker& worker, os::SignalMask blocked) {
   const os::SignalMask usual = usual_mask(worker);
   os::Identity& identity = *worker.identities.installed;
   identity.blocked = blocked;
-  identity.has_mask = blocked != mask_without_own(worker, usual);
+  // On a root's KLT, and what it wants is what that has: but weft's, to which it may come, have something else.
+  const os::SignalMask changes_elsewhere = (blocked ^ os::signals_blocked_on_klts()) & os::signals_left_to_program;
+  identity.has_mask =
+      blocked != mask_without_own(worker, usual) || (changes_elsewhere != 0 && &identity != worker.identities.home);
   if (identity.has_mask) signal_masks_in_use = true;
   const os::SignalMask opened = identity.pending & ~blocked;
   identity.pending &= blocked;
