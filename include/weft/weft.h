@@ -293,8 +293,9 @@ typedef enum weft_order {
   WEFT_PRIORITY, /* highest weft_unit_attr.priority first, equal ones in the order in which they came; without memory
                   * for a further priority, the nearest one */
   WEFT_DEQUE /* owner: newest first; others steal the oldest (Chase-Lev). PRIV, SPMC and MPMC only. Of SPMC the owner
-              * is who pushes; of MPMC whoever pops, unless it looks beyond its first pool as WEFT_RANDOM_WS does,
-              * or waits for a unit */
+              * is the worker, or thread outside of weft, that pushes, always the same one: not a unit that goes from
+              * worker to worker. Of MPMC it is whoever pops, unless it looks beyond its first pool as WEFT_RANDOM_WS
+              * does, or waits for a unit */
 } weft_order;
 
 /* A pool of the user's own. pop returns NULL if there is nothing. All are called by whatever workers use the pool, in

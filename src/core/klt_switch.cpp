@@ -217,7 +217,11 @@ void take_over(Klt& self) {
   worker.carrier.store(&self, std::memory_order_release);
   worker.klt.store(self.id, std::memory_order_release);
   os::light_fence();  // partner: bind_worker()
-  bind_as_worker(self, worker.cpu.load(std::memory_order_relaxed));
+  int cpu = worker.cpu.load(std::memory_order_relaxed);
+  for (int bound_to = Klt::not_known; cpu != bound_to; cpu = worker.cpu.load(std::memory_order_relaxed)) {
+    bind_as_worker(self, cpu);
+    bound_to = cpu;
+  }
   self.ticker.stop();  // the watchdog may have started it while this KLT slept: its tick may have come and gone
   if (Unit* left = self.left; left != nullptr) {
     self.left = nullptr;
@@ -368,7 +372,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   worker.identities.home = nullptr;
   worker.slice.ticker.stop();
   const os::SignalMask before = home != nullptr ? os::block_interrupt_only() : os::block_all_signals();
-  const int bound_to = worker.cpu.load(std::memory_order_relaxed);
+  int bound_to = worker.cpu.load(std::memory_order_relaxed);
   if (klt != nullptr)
     klt->begins = &lent;
   else
@@ -378,7 +382,11 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   worker.klt.store(os::this_klt(), std::memory_order_release);
   worker.carrier.store(nullptr, std::memory_order_release);
   os::light_fence();  // partner: bind_worker()
-  if (const int cpu = worker.cpu.load(std::memory_order_relaxed); cpu != bound_to) os::bind_klt(os::this_klt(), cpu);
+  for (int cpu = worker.cpu.load(std::memory_order_relaxed); cpu != bound_to;
+       cpu = worker.cpu.load(std::memory_order_relaxed)) {
+    os::bind_klt(os::this_klt(), cpu);
+    bound_to = cpu;
+  }
   worker.identities.home = home;
   worker.mask.changed = home != nullptr && home->has_mask;
   // On a KLT of weft's `before` may hold what an identity has blocked that was installed then.
@@ -565,15 +573,15 @@ Carrier carrier_of(const Worker& worker) {
 // takes over next; while a KLT that has lent its worker sleeps, it is bound when it is back. (Bug: whoever carried it
 // was bound, and kept that for other workers; and the KLT that had lent the worker came back unbound.)
 bool bind_worker(Worker& worker, int cpu) {
-  for (bool is_first = true;;) {
+  for (int before = 0;;) {
     const auto [klt, carrier] = carrier_of(worker);
     const bool is_bound = klt != 0 && os::bind_klt(klt, cpu);
     if (carrier != nullptr) carrier->cpu = Klt::not_known;
-    if (is_first && !is_bound) return false;
-    is_first = false;
+    if (before == 0 && !is_bound) return false;
+    if (before == klt) return true;  // bound once more since `cpu` could be seen
+    before = klt;
     worker.cpu.store(cpu, std::memory_order_relaxed);
     os::heavy_fence();
-    if (worker.klt.load(std::memory_order_relaxed) == klt) return true;
   }
 }
 

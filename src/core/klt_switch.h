@@ -83,8 +83,8 @@ KltCount count_klts();
 /// KLT of a root, which sleeps meanwhile. Nothing that the worker holds is about the caller then, but its root.
 inline bool is_lent_from_here(const Worker& worker) {
   if (worker.use.load(std::memory_order_relaxed) != WorkerUse::root || worker.identities.home != nullptr) return false;
-  return worker.carrier.load(std::memory_order_acquire) == nullptr ||
-         worker.klt.load(std::memory_order_relaxed) != os::this_klt();
+  const Klt* carrier = worker.carrier.load(std::memory_order_acquire);
+  return carrier == nullptr || carrier->id != os::this_klt();
 }
 
 /// The worker ends: those that wait for it are for all.

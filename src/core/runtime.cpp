@@ -475,7 +475,8 @@ bool count_worker() {
   unsigned started = runtime.started.load(std::memory_order_relaxed);
   do {
     if (started + 1 >= runtime.active.load(std::memory_order_relaxed) || refusal_of_workers.is_recent()) return false;
-  } while (!runtime.started.compare_exchange_weak(started, started + 1, std::memory_order_relaxed));
+  } while (!runtime.started.compare_exchange_weak(started, started + 1, std::memory_order_acquire,
+                                                  std::memory_order_relaxed));
   return true;
 }
 
@@ -582,13 +583,14 @@ void end_klt(Worker& worker, void (*release)(Worker&)) {
   wait_for_end(worker);
   if (!has_ended(worker)) return;
   release(worker);
+  set_rank(worker, 0);  // before it is counted out: who starts the next one looks for a free rank
   // As before it was started.
   if (worker.claims.spare) {
     worker.claims.spare = false;
     spares_made.fetch_sub(1, std::memory_order_relaxed);
   } else {
     runtime.sleepers.fetch_add(1, std::memory_order_relaxed);
-    runtime.started.fetch_sub(1, std::memory_order_relaxed);
+    runtime.started.fetch_sub(1, std::memory_order_release);
   }
   leave_slot(worker);
 }

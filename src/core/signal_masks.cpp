@@ -87,13 +87,14 @@ os::SignalMask set_signals_of_caller(Worker& worker, os::SignalMask blocked) {
   const os::SignalMask usual = usual_mask(worker);
   os::Identity& identity = *worker.identities.installed;
   identity.blocked = blocked;
-  // On a root's KLT, and what it wants is what that has: but weft's, to which it may come, have something else.
-  const os::SignalMask changes_elsewhere = (blocked ^ os::signals_blocked_on_klts()) & os::signals_left_to_program;
-  identity.has_mask =
-      blocked != mask_without_own(worker, usual) || (changes_elsewhere != 0 && &identity != worker.identities.home);
-  if (identity.has_mask) signal_masks_in_use = true;
   const os::SignalMask opened = identity.pending & ~blocked;
   identity.pending &= blocked;
+  // On a root's KLT, and what it wants is what that has: but weft's, to which it may come, have something else.
+  const os::SignalMask changes_elsewhere = (blocked ^ os::signals_blocked_on_klts()) & os::signals_left_to_program;
+  // What is pending goes with it, and only a mask of its own does.
+  identity.has_mask = blocked != mask_without_own(worker, usual) || identity.pending != 0 ||
+                      (changes_elsewhere != 0 && &identity != worker.identities.home);
+  if (identity.has_mask) signal_masks_in_use = true;
   const os::SignalMask in_force = put_in_force(worker, identity, usual);
   let_in(in_force, opened);
   return in_force;

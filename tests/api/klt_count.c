@@ -61,7 +61,7 @@ static void run(weft_pool* pool, int count, weft_preemption kind, void (*functio
 int main(void) {
   cpu_set_t one;
   CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
+  CPU_SET((size_t)sched_getcpu(), &one);
   if (sched_setaffinity(0, sizeof one, &one) != 0) fail("sched_setaffinity");
   const struct sched_param usual = {0};
   if (sched_setscheduler(0, SCHED_BATCH, &usual) != 0) fail("sched_setscheduler");  // who begins waits for its turn

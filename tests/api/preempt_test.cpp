@@ -1035,7 +1035,9 @@ TEST_P(Preempt, OneIsBoundWhileAnotherKltCarriesIt) {
       attr.pool = make_pool();
       OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
       const auto bind = [&] {
-        if (binds) EXPECT_EQ(weft_worker_bind(worker.get(), cpus.cpu[1]), WEFT_OK);
+        if (binds) {
+          EXPECT_EQ(weft_worker_bind(worker.get(), cpus.cpu[1]), WEFT_OK);
+        }
       };
       spin_and_see(attr, bind, binds ? &cpus.only[1] : &cpus.all, binds ? more : 16);
     }

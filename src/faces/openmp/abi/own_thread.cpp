@@ -18,6 +18,7 @@
 #include <csignal>
 #include <pthread.h>
 
+#include "core/klt_switch.h"
 #include "core/segment.h"
 #include "core/signal_masks.h"
 #include "core/stack.h"
@@ -53,7 +54,7 @@ class LetIn {
   explicit LetIn(int signal) : before_(os::signals_blocked()) {
     core::Worker* worker = core::this_worker();
     const os::SignalMask bit = signal > 0 && signal < NSIG ? os::mask_of(signal) : 0;
-    if (worker == nullptr || (before_ & bit) == 0) return;
+    if (worker == nullptr || (before_ & bit) == 0 || core::is_lent_from_here(*worker)) return;
     lets_ = core::keeps_from_caller(worker, signal, before_);
     if (lets_)
       os::set_signals(before_ & ~(bit | os::mask_of(SIGSTKFLT)));
