@@ -242,6 +242,7 @@ void schedule_lent(void* argument) {
   Worker& worker = *lent.worker;
   run_lent(worker, *lent.first, lent.loops, lent.until_done);
   install_own(worker);
+  take_pending_signals_along(worker);
   Klt& here = *worker.carrier.load(std::memory_order_relaxed);
   weft_context_jump(here.context, order_of(lent));
 }
@@ -277,6 +278,7 @@ void loop(Klt& self, const os::SignalMask& carrying) {
     take_over(self);
     self.worker->slice.untimed = true;
     os::set_signals(carrying);
+    if (signal_masks_in_use) change_signal_mask(*self.worker, *identity);
     const std::intptr_t order = carry(self);
     // Back on its own stack. It has carried other workers meanwhile, perhaps.
     Worker& worker = *self.worker;
@@ -368,6 +370,7 @@ Klt* begin_here(Lent& lent) {
 void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   Lent lent{&worker, &unit, !worker.claims.frame_returns, worker.until_done, &stack};
   install_home(worker);  // a root's own: a signal may come for it meanwhile
+  take_pending_signals_along(worker);
   os::Identity* home = worker.identities.home;
   worker.identities.home = nullptr;
   worker.slice.ticker.stop();
@@ -393,6 +396,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   const os::SignalMask after = home != nullptr ? before : os::signals_blocked_on_klts();
   *arch::thread_word_of(worker.identities.installed->thread_pointer) = &worker;
   arch::set_thread_pointer(worker.identities.installed->thread_pointer);
+  if (home != nullptr) worker.identities.installed = nullptr;  // it was on the other KLT: nothing of it is pending here
   install_home(worker);
   os::set_signals(after);
   if (home == nullptr) change_signal_mask(worker, *worker.identities.installed);

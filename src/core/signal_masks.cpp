@@ -73,9 +73,16 @@ bool has_own_mask(const Worker* worker) {
 
 void change_signal_mask(Worker& worker, const os::Identity& to) {
   if (!worker.mask.changed && !to.has_mask) return;
-  if (worker.identities.installed != nullptr) take_pending_along(*worker.identities.installed);
+  // The same one again, on another KLT: what it has pending is in its word, and not here.
+  os::Identity* const left = worker.identities.installed;
+  if (left != nullptr && left != &to) take_pending_along(*left);
   put_in_force(worker, to, usual_mask(worker));
   if (to.has_mask) os::send_to_this_klt(to.pending);
+}
+
+void take_pending_signals_along(Worker& worker) {
+  if (signal_masks_in_use && worker.mask.changed && worker.identities.installed != nullptr)
+    take_pending_along(*worker.identities.installed);
 }
 
 os::SignalMask signals_of_caller(const Worker& worker) {

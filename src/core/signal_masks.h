@@ -34,6 +34,9 @@ extern base::Relaxed<bool> signal_masks_in_use;
 /// The worker, the caller's, goes on on this identity. Also from a handler.
 void change_signal_mask(Worker& worker, const os::Identity& to);
 
+/// Another KLT goes on with the worker: what is pending on this one for the identity that is installed goes with that.
+void take_pending_signals_along(Worker& worker);
+
 /// What runs on the worker, the caller's, has blocked, as the program sees it.
 os::SignalMask signals_of_caller(const Worker& worker);
 

@@ -554,11 +554,14 @@ void* watch_workers(void*) {
 
 // From the handler, over whatever code of the program's. A handler of the program's that ran while the root sleeps here
 // might leave by siglongjmp(), as it may leave that code: but the root stands in a queue, and would stand in two the
-// next time. So signals wait until the root is back, as they do for a thread that has no CPU: that is when everything
-// that is queued there has had its turn, for a slice at most each. Not where the program itself has called: who leaves
-// a call that may wait does that at his own risk, and it would cost each such call two of the kernel's.
+// next time. So signals that have a handler wait until the root is back, as they do for a thread that has no CPU: that
+// is when everything that is queued there has had its turn, for a slice at most each; or, where what sleeps before it
+// needs a KLT and none is to be had, when that is over. The others end or stop the process as ever. Not where the
+// program itself has called: who leaves a call that may wait does that at his own risk, and it would cost each such
+// call some of the kernel's.
 void step_aside_in_handler() {
-  const os::SignalMask before = os::block_all_signals();
+  const os::SignalMask before = os::signals_blocked();
+  os::set_signals(before | os::signals_with_handlers());
   os::begin_call_that_blocks(before);  // as far as the children of others are concerned
   step_aside();
   os::end_call_that_blocks();

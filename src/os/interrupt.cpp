@@ -532,6 +532,16 @@ SignalMask block_interrupt_only() { return change_mask(SIG_BLOCK, mine()); }
 SignalMask block_all_signals() { return change_mask(SIG_SETMASK, ~signals_of_libc); }
 void set_signals(SignalMask mask) { change_mask(SIG_SETMASK, mask); }
 
+SignalMask signals_with_handlers() {
+  SignalMask found = 0;
+  for (int number = 1; number <= SIGRTMAX; ++number) {
+    struct sigaction present;
+    if (__sigaction(number, nullptr, &present) == 0 && present.sa_handler != SIG_DFL && present.sa_handler != SIG_IGN)
+      found |= mask_of(number);
+  }
+  return found;
+}
+
 SignalMask take_pending(SignalMask signals) {
   const timespec at_once{};
   SignalMask taken = 0;

@@ -23,7 +23,7 @@
 //
 // What runs in the handler, all of it async-signal-safe: reads of tables, of weft's own memory and of a number of the
 // dynamic linker's, `errno`, glibc's _dl_find_object(), strrchr() and strncmp(), and, by bare system calls without
-// libc, rt_sigprocmask, sigaltstack, rt_tgsigqueueinfo, rt_sigtimedwait, tgkill, timer_settime, timer_create,
+// libc, rt_sigprocmask, rt_sigaction, sigaltstack, rt_tgsigqueueinfo, rt_sigtimedwait, tgkill, timer_settime, timer_create,
 // timer_delete, sched_setaffinity, sched_getaffinity, getcpu, clock_gettime, futex, rt_sigsuspend, gettid, getpid. No
 // allocation, and no lock that anybody could hold here: those of weft's are held in weft's own code alone, which is not
 // left.
@@ -103,6 +103,8 @@ void block_interrupt(bool block);
 SignalMask block_interrupt_only();
 SignalMask block_all_signals();  // but for libc's
 void set_signals(SignalMask mask);
+/// Those that the process has handlers for, weft's among them.
+SignalMask signals_with_handlers();
 /// Of these, which it has blocked: takes those that are pending, and which they are.
 SignalMask take_pending(SignalMask signals);
 /// Sends them to the calling KLT.

@@ -73,6 +73,11 @@ void Ticker::set(std::uint64_t first_ns, std::uint64_t interval_ns) const {
   if (in_turn) set_one(timers_[1], first_ns + interval_ns, 2 * interval_ns);
 }
 
+void Ticker::disarm() {
+  for (unsigned index = 0; index < count_; ++index) set_one(timers_[index], 0, 0);
+  runs_.store(false, std::memory_order_relaxed);
+}
+
 // The handler leaves it to whoever asks to read the clock: the next tick is due by what time it is now. So one that has
 // come just before a loss is noticed the later.
 bool Ticker::is_under_way() {
@@ -95,6 +100,8 @@ bool Ticker::start(std::uint64_t first_ns, std::uint64_t interval_ns) {
     due_.store(first_ns + interval_ns, std::memory_order_relaxed);
     runs_.store(true, std::memory_order_relaxed);  // before: it may tick, and say so, before set() returns here
     set(first_ns, interval_ns);
+    // Whoever takes the signal away says so first, and stops timers then; here it is the other way round.
+    if (interrupt_signal() == 0) disarm();
   }
   busy_.store(false, std::memory_order_release);
   return prepared;
@@ -102,8 +109,7 @@ bool Ticker::start(std::uint64_t first_ns, std::uint64_t interval_ns) {
 
 void Ticker::stop() {
   if (!runs() || busy_.exchange(true, std::memory_order_acquire)) return;
-  for (unsigned index = 0; index < count_; ++index) set_one(timers_[index], 0, 0);
-  runs_.store(false, std::memory_order_relaxed);
+  disarm();
   busy_.store(false, std::memory_order_release);
 }
 

@@ -39,6 +39,7 @@ class Ticker {
  private:
   bool prepare(bool again);
   void set(std::uint64_t first_ns, std::uint64_t interval_ns) const;
+  void disarm();
   void remove();
 
   static std::atomic<int> refused_with;

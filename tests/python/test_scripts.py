@@ -185,10 +185,12 @@ def test_folders_of_roots_are_named_in_one_line(tree: Path, script: str, word: s
     with tempfile.TemporaryDirectory() as name:
         shutil.copytree(tree, name, dirs_exist_ok=True)
         Path(name).chmod(0o777)
-        logs = Path(name) / "build-logs"
-        logs.mkdir()
+        logs = Path(name).resolve() / "build-logs"
+        logs.mkdir(mode=0o755)  # whatever the umask
         command = [Path(name) / "scripts" / script, word]
-        result = subprocess.run(command, user=65534, group=65534, capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            command, user=65534, group=65534, extra_groups=[], capture_output=True, text=True, check=False
+        )
     assert result.returncode == 1
     assert result.stderr.startswith(f"weft: {logs}: you may not write there")
     assert result.stderr.count("\n") == 1
@@ -254,7 +256,8 @@ def test_build_configures_the_tree_of_another_checkout_afresh(tree: Path, record
 
 @pytest.mark.parametrize("script", ["lint", "format"])
 def test_without_a_list_of_the_sources_nothing_is_right(tree: Path, script: str) -> None:
-    environment = dict(os.environ, GIT_CEILING_DIRECTORIES=str(tree.parent))
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+    environment["GIT_CEILING_DIRECTORIES"] = str(tree.parent)
     result = subprocess.run([tree / "scripts" / script], env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert result.stderr.splitlines()[-1].startswith(f"weft: {script}: git does not list the sources here")
