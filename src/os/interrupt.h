@@ -22,11 +22,11 @@
 // given time (nanosleep, poll, select, epoll_wait, semop, sigtimedwait, futex with a limit, ...) return EINTR.
 //
 // What runs in the handler, all of it async-signal-safe: reads of tables, of weft's own memory and of a number of the
-// dynamic linker's, `errno`, glibc's _dl_find_object(), strrchr() and strncmp(), and, by bare system calls without
-// libc, rt_sigprocmask, rt_sigaction, sigaltstack, rt_tgsigqueueinfo, rt_sigtimedwait, tgkill, timer_settime,
-// timer_create, timer_delete, sched_setaffinity, sched_getaffinity, getcpu, clock_gettime, futex, rt_sigsuspend,
-// gettid, getpid. No allocation, and no lock that anybody could hold here: those of weft's are held in weft's own code
-// alone, which is not left.
+// dynamic linker's, `errno`, glibc's _dl_find_object(), strrchr(), strncmp() and sigaction(), and, by bare system calls
+// without libc, rt_sigprocmask, sigaltstack, rt_tgsigqueueinfo, rt_sigtimedwait, tgkill, timer_settime, timer_create,
+// timer_delete, sched_setaffinity, sched_getaffinity, getcpu, clock_gettime, futex, rt_sigsuspend, gettid, getpid. No
+// allocation, and no lock that anybody could hold here: those of weft's are held in weft's own code alone, which is not
+// left.
 #pragma once
 
 #include <atomic>
