@@ -51,6 +51,14 @@ inline weft_state state_of(core::UnitState state) {
   return WEFT_DONE;
 }
 
+/// WEFT_AUTO until it starts: whoever has looked whether it could begin has chosen already.
+inline weft_technique technique_of(const core::Unit& unit) {
+  const core::UnitState state = unit.state.load(std::memory_order_relaxed);
+  const bool has_begun = unit.departed || (state != core::UnitState::created && state != core::UnitState::ready);
+  if (!has_begun && has_flag(unit, core::UnitFlag::chosen)) return WEFT_AUTO;
+  return static_cast<weft_technique>(unit.technique.get());
+}
+
 /// How often weft_init() has been called and not been undone.
 extern std::atomic<unsigned> initialised;
 

@@ -37,7 +37,7 @@ weft_unit_info info_of(core::Unit& unit, core::UnitState seen) {
   const weft_state state = api::state_of(seen);
   const char* name = details(unit).name;
   core::Worker* worker = worker_at(unit, state);
-  return {handle_of(&unit), name != nullptr ? name : "", state, static_cast<weft_technique>(unit.technique.get()),
+  return {handle_of(&unit), name != nullptr ? name : "", state, api::technique_of(unit),
           worker != nullptr ? handle_of(worker) : nullptr};
 }
 

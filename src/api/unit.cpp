@@ -250,13 +250,7 @@ extern "C" int weft_unit_set_name(weft_unit* handle, const char* name) {
 }
 
 extern "C" weft_technique weft_unit_technique(const weft_unit* handle) {
-  if (handle == nullptr) return WEFT_AUTO;
-  const core::Unit& unit = *unit_of(handle);
-  // Whoever has looked whether it could begin has chosen already.
-  const core::UnitState state = unit.state.load(std::memory_order_relaxed);
-  const bool has_begun = unit.departed || (state != core::UnitState::created && state != core::UnitState::ready);
-  if (!has_begun && has_flag(unit, core::UnitFlag::chosen)) return WEFT_AUTO;
-  return static_cast<weft_technique>(unit.technique.get());
+  return handle != nullptr ? api::technique_of(*unit_of(handle)) : WEFT_AUTO;
 }
 
 extern "C" int weft_unit_get_statistics(const weft_unit* handle, weft_unit_statistics* statistics) {

@@ -331,8 +331,9 @@ IoResult poll(pollfd* files, std::size_t count, std::uint64_t deadline) {
         return not_served;
       }
       if (request.timed_out) deadline = at_once;  // the last look says what there is
-      if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED) continue;
-      if (request.result == -EBADF) continue;  // one was closed meanwhile: POLLNVAL
+      // EBADF: one was closed meanwhile, of which the next look says POLLNVAL.
+      if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED || request.result == -EBADF)
+        continue;
       ready = request.result;
     }
     std::free(tokens);

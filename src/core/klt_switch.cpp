@@ -209,6 +209,14 @@ void bind_as_worker(Klt& self, int cpu) {
   if (!os::bind_klt(self.id, cpu)) self.cpu = Klt::not_known;
 }
 
+// Who carries the worker has said so, and is bound to `bound_to`. bind_worker() may say another CPU at any time; it
+// looks afterwards who carries the worker, as here it is looked once more what it has said.
+template <class Bind>
+void bind_until_it_holds(const Worker& worker, int bound_to, Bind bind) {
+  os::light_fence();
+  for (int cpu = 0; (cpu = worker.cpu.load(std::memory_order_relaxed)) != bound_to; bound_to = cpu) bind(cpu);
+}
+
 // From now on this KLT carries the worker.
 void take_over(Klt& self) {
   Worker& worker = *self.worker;
@@ -216,12 +224,7 @@ void take_over(Klt& self) {
   self.moved_to = -1;
   worker.carrier.store(&self, std::memory_order_release);
   worker.klt.store(self.id, std::memory_order_release);
-  os::light_fence();  // partner: bind_worker()
-  int cpu = worker.cpu.load(std::memory_order_relaxed);
-  for (int bound_to = Klt::not_known; cpu != bound_to; cpu = worker.cpu.load(std::memory_order_relaxed)) {
-    bind_as_worker(self, cpu);
-    bound_to = cpu;
-  }
+  bind_until_it_holds(worker, Klt::not_known, [&self](int cpu) { bind_as_worker(self, cpu); });
   self.ticker.stop();  // the watchdog may have started it while this KLT slept: its tick may have come and gone
   if (Unit* left = self.left; left != nullptr) {
     self.left = nullptr;
@@ -348,9 +351,8 @@ Klt* get_klt(Worker& worker) {
     // It comes into the global pool by itself, where another may be faster; and what is there meanwhile will do. (Bug:
     // it was not waited for where others had some in their own pools, and one more was made, and one more.)
     constexpr std::uint64_t a_while_ns = 200ULL * 1000;
-    std::atomic<std::uint32_t> never_changes{0};
     while (!made->begun.load(std::memory_order_acquire)) {
-      os::futex_wait_for(never_changes, 0, a_while_ns);
+      os::nap(a_while_ns);
       if (Klt* klt = take_from_pools(worker); klt != nullptr) return klt;
     }
   }
@@ -375,7 +377,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   worker.identities.home = nullptr;
   worker.slice.ticker.stop();
   const os::SignalMask before = home != nullptr ? os::block_interrupt_only() : os::block_all_signals();
-  int bound_to = worker.cpu.load(std::memory_order_relaxed);
+  const int bound_to = worker.cpu.load(std::memory_order_relaxed);
   if (klt != nullptr)
     klt->begins = &lent;
   else
@@ -384,12 +386,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
   worker.klt.store(os::this_klt(), std::memory_order_release);
   worker.carrier.store(nullptr, std::memory_order_release);
-  os::light_fence();  // partner: bind_worker()
-  for (int cpu = worker.cpu.load(std::memory_order_relaxed); cpu != bound_to;
-       cpu = worker.cpu.load(std::memory_order_relaxed)) {
-    os::bind_klt(os::this_klt(), cpu);
-    bound_to = cpu;
-  }
+  bind_until_it_holds(worker, bound_to, [](int cpu) { os::bind_klt(os::this_klt(), cpu); });
   worker.identities.home = home;
   worker.mask.changed = home != nullptr && home->has_mask;
   // On a KLT of weft's `before` may hold what an identity has blocked that was installed then.

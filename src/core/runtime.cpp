@@ -327,18 +327,22 @@ void before_fork() {
 }
 void after_fork_in_parent() { let_go_after_fork(); }
 
+// The end of a forked unit's function must not lead back to the worker that it was started by: whichever way that end
+// takes, it looks at UnitFlag::detailed, of the unit that began or of the one that runs by now.
+void look_out_for_end_of(Unit& forked, Worker& worker) {
+  forked.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  worker.root.unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+}
+
 // Root or unit: what forked goes on as this root, on the stack and the identity that it has, with its values and with
-// what it holds. The end of a unit's function must not lead back to the worker that it was started by: whichever way
-// that end takes, it looks at UnitFlag::detailed, of the unit that began or of the one that runs by now.
+// what it holds.
 void go_on_as(Worker& worker, Worker& before) {
   Unit* forked = before.current;
   if (forked == nullptr) return;
   worker.root.known_as = is_root(*forked) ? before.root.known_as : forked;
   worker.root.was_unit = !is_root(*forked) || before.root.was_unit;
   inherit_extras(worker, before);
-  if (!worker.root.was_unit) return;
-  forked->flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
-  worker.root.unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  if (worker.root.was_unit) look_out_for_end_of(*forked, worker);
 }
 
 // In the child there is one KLT, and every other worker is a picture of the past.
@@ -662,8 +666,7 @@ void go_on_as_root(Unit& forked) {
   worker.root.known_as = &forked;
   worker.root.was_unit = true;
   inherit_extras(worker, forked);
-  forked.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
-  worker.root.unit.flags.fetch_or(UnitFlag::detailed, std::memory_order_relaxed);
+  look_out_for_end_of(forked, worker);
 }
 
 Counters sum_counters() {

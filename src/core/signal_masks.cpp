@@ -55,12 +55,10 @@ void take_pending_along(os::Identity& left) {
   if (left.has_mask) left.pending = os::take_pending((left.pending | by_itself) & left.blocked);
 }
 
-// What is pending for the caller is handled; of the signals that weft's KLTs never have open, too. Another that nobody
-// sends is open meanwhile: so that the handler has more blocked than what it has interrupted had, by which weft knows
-// that it is one.
+// What is pending for the caller is handled; of the signals that weft's KLTs never have open, too.
 void let_in(os::SignalMask in_force, os::SignalMask signals) {
   if ((in_force & signals) == 0) return;
-  os::set_signals(in_force & ~(signals | os::mask_of(SIGSTKFLT)));
+  os::set_signals(while_letting_in(signals, in_force));
   os::set_signals(in_force);
 }
 

@@ -49,6 +49,12 @@ os::SignalMask restore_signals_of_caller(Worker& worker, os::SignalMask in_force
 /// Whether the caller, on a KLT of weft's, has the signal open as far as the program knows, and does not get it.
 bool keeps_from_caller(const Worker* worker, int signal, os::SignalMask in_force);
 
+/// What a KLT has blocked while it lets these in: not another one either, that nobody sends. So the handler has more
+/// blocked than what it has interrupted had, by which weft knows that it is one.
+constexpr os::SignalMask while_letting_in(os::SignalMask signals, os::SignalMask in_force) {
+  return in_force & ~(signals | os::mask_of(SIGSTKFLT));
+}
+
 /// The caller is about to send itself the signal. If it has that blocked, it stays pending wherever the caller goes on,
 /// until it takes it or has it open.
 void note_sent_to_itself(Worker& worker, int signal);

@@ -144,11 +144,10 @@ void start_serving() {
   const auto start = [] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none); };
   constexpr unsigned most_tries = 100;
   constexpr std::uint64_t between_tries_ns = 10ULL * 1000 * 1000;
-  std::atomic<std::uint32_t> never_changes{0};
   for (unsigned tries = 1; with_room(start) != 0; ++tries) {
     if (tries == most_tries)
       base::panic("no further thread can be had, and waiting with a time limit needs one (ulimit -u, pids.max)");
-    os::futex_wait_for(never_changes, 0, between_tries_ns);
+    os::nap(between_tries_ns);
   }
 }
 

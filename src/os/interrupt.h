@@ -1,9 +1,8 @@
 // Interrupting what a KLT runs, so that it can be left in the middle (rung 4, by signal).
 //
 // One real-time signal, the first free one from above unless the program says which; one that whoever starts weft has
-// blocked only if there is no other. A program that gives all signals
-// a handler, or their default, when weft runs already, does so with this one too: who sends it looks first
-// (keep_interrupt()). It comes from the watchdog
+// blocked only if there is no other. A program that gives all signals a handler, or their default, when weft runs
+// already, does so with this one too: who sends it looks first (keep_interrupt()). It comes from the watchdog
 // (interrupt()), from a timer (os/ticker.h), or from a handler that passes a tick on (forward_tick()). The handler runs
 // on the stack of the interrupted code, and what it calls may switch away from there, with leave(); when that flow of
 // control is resumed, on whichever KLT, the handler returns into the interrupted code with all registers as the kernel

@@ -25,8 +25,7 @@ class ActiveTest : public ApiTest {
 };
 
 std::size_t workers_awake() {
-  std::vector<weft_worker_info> infos(256);
-  infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
+  const std::vector<weft_worker_info> infos = worker_infos();
   return static_cast<std::size_t>(std::count_if(infos.begin(), infos.end(), [](const weft_worker_info& info) {
     return info.root == 0 && info.state != WEFT_WORKER_ASLEEP;
   }));
@@ -142,14 +141,6 @@ TEST_F(ActiveTest, ChangedAllTheTime) {
   ASSERT_EQ(weft_workers_set_active(1), WEFT_OK);
   ASSERT_TRUE(eventually([] { return workers_awake() == 0; }));
   EXPECT_TRUE(eventually([] { return workers_used(100) == 1; }));  // or a spare one has stood in, as above
-}
-
-bool is_asleep(const weft_worker* worker) {
-  std::vector<weft_worker_info> infos(256);
-  infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
-  return std::any_of(infos.begin(), infos.end(), [worker](const weft_worker_info& info) {
-    return info.worker == worker && info.state == WEFT_WORKER_ASLEEP;
-  });
 }
 
 // Bug: it computed on. It was interrupted, but left only if its slice was over, and looked at again only where others

@@ -13,14 +13,11 @@
 
 #include <weft/weft.h>
 
+#include "fail.h"
+
 enum { WORKERS = 8, FIRST = 3, UNITS = FIRST + WORKERS - 1, COMPUTING = 8 };
 
 static atomic_int over, done;
-
-static void fail(const char* what) {
-  fprintf(stderr, "klt_count: %s\n", what);
-  exit(1);
-}
 
 static void compute_a_little(void* nothing) {
   (void)nothing;

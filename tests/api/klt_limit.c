@@ -11,14 +11,11 @@
 
 #include <weft/weft.h>
 
+#include "fail.h"
+
 enum { UNITS = 20 };
 
 static atomic_int done;
-
-static void fail(const char* what) {
-  fprintf(stderr, "klt_limit: %s\n", what);
-  exit(1);
-}
 
 static void sleep_a_little(void* nothing) {
   (void)nothing;

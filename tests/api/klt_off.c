@@ -11,14 +11,11 @@
 
 #include <weft/weft.h>
 
+#include "fail.h"
+
 enum { UNITS = 2, MOST = 64 };
 
 static atomic_int done;
-
-static void fail(const char* what) {
-  fprintf(stderr, "klt_off: %s\n", what);
-  exit(1);
-}
 
 static void spin(void* nothing) {
   (void)nothing;

@@ -607,8 +607,7 @@ TEST_F(PoolTest, TheUsersOwnMakesNoRootOfWhoResumes) {
   ASSERT_EQ(weft_pool_create_custom(&functions, static_cast<Custom*>(&custom), &pool), WEFT_OK);
   OwnWorker worker(WEFT_BASIC_WAIT, {pool});
   const auto roots = [] {
-    std::vector<weft_worker_info> infos(1000);
-    infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
+    const std::vector<weft_worker_info> infos = worker_infos();
     return std::count_if(infos.begin(), infos.end(), [](const weft_worker_info& info) { return info.root != 0; });
   };
   const auto before = roots();

@@ -51,6 +51,19 @@ weft_unit_attr never_preempted(weft_unit_attr attr) {
   return attr;
 }
 
+std::vector<weft_worker_info> worker_infos() {
+  std::vector<weft_worker_info> infos(1024);
+  infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
+  return infos;
+}
+
+bool is_asleep(const weft_worker* worker) {
+  const std::vector<weft_worker_info> infos = worker_infos();
+  return std::any_of(infos.begin(), infos.end(), [worker](const weft_worker_info& info) {
+    return info.worker == worker && info.state == WEFT_WORKER_ASLEEP;
+  });
+}
+
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!condition()) {

@@ -57,6 +57,11 @@ weft_unit_attr with(weft_technique technique, weft_pool* pool);
 /// For what only holds while nobody is preempted (an order, a count), where the whole program is (WEFT_PREEMPT).
 weft_unit_attr never_preempted(weft_unit_attr attr);
 
+/// weft_workers(): all of them.
+std::vector<weft_worker_info> worker_infos();
+/// Whether the worker's KLT sleeps.
+bool is_asleep(const weft_worker* worker);
+
 /// Waits as weft waits, letting units run here, until `condition` holds; false after `limit`.
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));
 

@@ -14,14 +14,6 @@ class WorkerTest : public ApiTest {};
 
 constexpr std::uint64_t long_enough = 10'000'000'000;
 
-bool is_asleep(const weft_worker* worker) {
-  std::vector<weft_worker_info> infos(1024);
-  infos.resize(std::min(weft_workers(infos.data(), infos.size()), infos.size()));
-  return std::any_of(infos.begin(), infos.end(), [worker](const weft_worker_info& info) {
-    return info.worker == worker && info.state == WEFT_WORKER_ASLEEP;
-  });
-}
-
 TEST_F(WorkerTest, ARootHasOne) {
   weft_worker* worker = weft_worker_self();
   ASSERT_NE(worker, nullptr);

@@ -19,13 +19,6 @@ extern char** environ;
 static const char* const show_blocked = "exec grep SigBlk /proc/self/status";
 static const char* const end_by_signal = "kill -TERM $$; echo 'SIGTERM is ignored' >&2";
 
-static void set_blocked(int how, int number) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, number);
-  CHECK(pthread_sigmask(how, &set, NULL) == 0, "pthread_sigmask");
-}
-
 static void read_output(const char* command, char* line) {
   FILE* output = popen(command, "r");
   CHECK(output != NULL, "popen: %s", strerror(errno));
@@ -162,9 +155,7 @@ static void spawned_by_members(void) {
 // Who says what the child shall have blocked, gets that.
 static void spawned_with_signals_named(void) {
   posix_spawnattr_t attributes;
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  sigaddset(&blocked, SIGTERM);
+  const sigset_t blocked = one_signal(SIGTERM);
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setsigmask(&attributes, &blocked);

@@ -1,6 +1,6 @@
 // fork(): the child can use OpenMP at once, whatever the parent did before and whoever called fork. A child
 // that hangs is killed after a deadline, and the case fails.
-#include "check.h"
+#include "handlers.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -270,10 +270,7 @@ static void in_members_beside_allocation(void) {
 
 // weft's threads leave signals to the program's own; their children are the program's all the same.
 static void in_members_with_signals(void) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGUSR2);
-  CHECK_EQUAL(pthread_sigmask(SIG_BLOCK, &set, NULL), 0, "pthread_sigmask()");
+  set_blocked(SIG_BLOCK, SIGUSR2);
 #pragma omp parallel num_threads(8)
   {
     for (int i = 0; i < 3; i++) {

@@ -1,4 +1,4 @@
-// Handlers of signals, and timers that send them.
+// Signals: handlers, what is blocked, and timers that send them.
 #ifndef WEFT_TESTS_STRESS_HANDLERS_H
 #define WEFT_TESTS_STRESS_HANDLERS_H
 
@@ -13,6 +13,19 @@ __attribute__((unused)) static void install(int number, void (*handler)(int), in
   action.sa_handler = handler;
   action.sa_flags = flags;
   CHECK(sigaction(number, &action, NULL) == 0, "sigaction: %s", strerror(errno));
+}
+
+__attribute__((unused)) static sigset_t one_signal(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  return set;
+}
+
+// For the calling thread or member; `how`: SIG_BLOCK or SIG_UNBLOCK.
+__attribute__((unused)) static void set_blocked(int how, int number) {
+  const sigset_t set = one_signal(number);
+  CHECK_EQUAL(pthread_sigmask(how, &set, NULL), 0, "pthread_sigmask");
 }
 
 // 0: the timer sends no more.

@@ -1,6 +1,6 @@
 // The signals that members have blocked: each has a mask of its own, as a thread has, whichever kernel thread it runs
 // on; and none is left on a thread of the program's when a region is over.
-#include "check.h"
+#include "handlers.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -9,13 +9,6 @@
 #include <threads.h>
 
 enum { members = 8 };
-
-static sigset_t one_signal(int number) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, number);
-  return set;
-}
 
 // What the calling thread has blocked, but for the two that libc keeps to itself; one bit each.
 static unsigned long long blocked(void) {
@@ -81,6 +74,14 @@ static void count_signal(int number) {
   atomic_fetch_add(&handled, 1);
 }
 
+// Waits for it, which is blocked.
+static void take_usr1(void) {
+  const sigset_t usr1 = one_signal(SIGUSR1);
+  int number = 0;
+  CHECK_EQUAL(sigwait(&usr1, &number), 0, "sigwait");
+  CHECK_EQUAL(number, SIGUSR1, "the signal that came");
+}
+
 static void blocked_signals_wait(void) {
   signal(SIGUSR1, count_signal);
   for (int round = 0; round < repeats(20); round++) {
@@ -92,9 +93,7 @@ static void blocked_signals_wait(void) {
       pthread_sigmask(SIG_BLOCK, &usr1, &old);
 #pragma omp barrier
       raise(SIGUSR1);
-      int number = 0;
-      CHECK_EQUAL(sigwait(&usr1, &number), 0, "sigwait");
-      CHECK_EQUAL(number, SIGUSR1, "the signal that came");
+      take_usr1();
       pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
     CHECK_EQUAL(atomic_load(&handled), 0, "signals that were handled although they were blocked");
@@ -134,9 +133,7 @@ static void raised_while_blocked_and_awaited_elsewhere(void) {
       pthread_sigmask(SIG_BLOCK, &usr1, NULL);
       raise(SIGUSR1);
 #pragma omp barrier
-      int number = 0;
-      CHECK_EQUAL(sigwait(&usr1, &number), 0, "sigwait");
-      CHECK_EQUAL(number, SIGUSR1, "the signal that came");
+      take_usr1();
 #pragma omp barrier
       pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
     }

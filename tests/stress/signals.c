@@ -204,13 +204,6 @@ static void broken_pipe_ends_process(void) {
 }
 
 // Bug: weft's threads had it open where the program has it blocked, and were told that it is blocked.
-static void block(int number) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, number);
-  CHECK_EQUAL(pthread_sigmask(SIG_BLOCK, &set, NULL), 0, "pthread_sigmask");
-}
-
 static void members_write_to_nobody(int they_block) {
   int ends[2];
   CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno));
@@ -218,7 +211,7 @@ static void members_write_to_nobody(int they_block) {
 #pragma omp parallel num_threads(8)
   {
     if (they_block) {
-      block(SIGPIPE);
+      set_blocked(SIG_BLOCK, SIGPIPE);
     }
     sleep_seconds(0.03);  // so that several threads run them
     errno = 0;
@@ -231,12 +224,12 @@ static void members_write_to_nobody(int they_block) {
 }
 
 static void blocked_by_main(void) {
-  block(SIGPIPE);
+  set_blocked(SIG_BLOCK, SIGPIPE);
   members_write_to_nobody(0);
 }
 
 static void blocked_by_main_and_members(void) {
-  block(SIGPIPE);
+  set_blocked(SIG_BLOCK, SIGPIPE);
   members_write_to_nobody(1);
 }
 
@@ -244,7 +237,7 @@ static void blocked_by_members(void) { members_write_to_nobody(1); }
 
 static void blocked_by_members_and_main_later(void) {
   some_regions(8);
-  block(SIGPIPE);
+  set_blocked(SIG_BLOCK, SIGPIPE);
   members_write_to_nobody(1);
 }
 
@@ -264,10 +257,8 @@ static void blocked_signal_of_broken_pipe(void) {
 
 // Who waits for them gets them, though others compute all the while.
 static void blocked_signals_of_profile_timer(void) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGPROF);
-  block(SIGPROF);
+  const sigset_t set = one_signal(SIGPROF);
+  set_blocked(SIG_BLOCK, SIGPROF);
   start_timer(ITIMER_PROF, 5000);
   atomic_int enough = 0;
 #pragma omp parallel num_threads(8)
@@ -360,10 +351,8 @@ static void alternate_stack_of_main(void) {
 
 // A signal that the program blocks everywhere stays pending until it is waited for.
 static void stays_pending(int number) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, number);
-  CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0, "pthread_sigmask failed");
+  const sigset_t set = one_signal(number);
+  set_blocked(SIG_BLOCK, number);
   for (int i = 0; i < repeats(20); i++) {
     some_regions(8);
     kill(getpid(), number);
@@ -744,7 +733,7 @@ static void jump_out_of_handler_in_region(void) {
 }
 
 int main(int count, char** arguments) {
-  if (count == 2 && strcmp(arguments[1], "real_time_signal_stays_pending") == 0) block(SIGRTMAX - 2);
+  if (count == 2 && strcmp(arguments[1], "real_time_signal_stays_pending") == 0) set_blocked(SIG_BLOCK, SIGRTMAX - 2);
   omp_set_dynamic(0);
   const struct Case cases[] = {
       {"timer_handler_runs_on_main", timer_handler_runs_on_main, 0},

@@ -103,7 +103,7 @@ class alignas(base::cache_line) Pool final {
   /// Consumers only; nullptr: there was a moment at which it was empty. Of a deque its owner has the newest:
   /// with one producer that is the one (over_deque.h), and for all others this is steal().
   [[nodiscard]] Unit* pop() {
-    if (returned_.size() != 0) [[unlikely]]
+    if (has_returned()) [[unlikely]]
       take_in_returned();
     if (kind_ == Kind::private_fifo) return store<PrivateFifo>().pop();
     if (kind_ == Kind::private_lifo) return store<PrivateLifo>().pop();

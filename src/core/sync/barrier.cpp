@@ -147,10 +147,6 @@ struct Chain {
   Unit* oldest;
 };
 
-}  // namespace
-
-namespace {
-
 // Which fork this process comes of, as far as it matters.
 constexpr unsigned epoch_bits = 16;
 std::uint32_t epoch_now() { return runtime.epoch.load(std::memory_order_relaxed) << epoch_bits; }

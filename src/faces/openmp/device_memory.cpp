@@ -114,9 +114,8 @@ bool is_host_device(int device) {
 }
 
 bool has_its_memory_here(int device) {
-  if (is_host_device(device)) return true;
   check_device_of_routine(device);
-  return false;
+  return is_host_device(device);
 }
 
 const char* device_uid(int device) { return is_host_device(device) ? uid_of_host : nullptr; }

@@ -19,20 +19,36 @@ constinit Places places;
 
 namespace {
 
-/// Adds what the process may use of a group; of a machine that is only made up, what KMP_HW_SUBSET says, or all.
-void visit_group(void* context, const CpuSet& group) {
-  PlaceList& list = *static_cast<PlaceList*>(context);
-  CpuSet cpus = group;
-  if (!list.foreign || hardware_subset.given) cpus.keep_only(list.foreign ? hardware_subset.cpus : os::own_cpus());
-  if (cpus.count() != 0) list.add(cpus);
+/// What the process may use; of a machine that is only made up, what KMP_HW_SUBSET says. nullptr: all of it.
+const CpuSet* usable_of(bool foreign, const CpuSet& own) {
+  if (!foreign) return &own;
+  return hardware_subset.given ? &hardware_subset.cpus : nullptr;
 }
 
-/// Where hwloc is missing, CPUs are all that is known.
+/// Takes away all other CPUs, and sets that have none of these; returns how many sets are left.
+template <class Count>
+Count keep_only(CpuSet* sets, Count count, const CpuSet& usable) {
+  Count kept = 0;
+  for (Count index = 0; index < count; ++index) {
+    CpuSet set = sets[index];
+    set.keep_only(usable);
+    if (set.count() != 0) sets[kept++] = set;
+  }
+  return kept;
+}
+
+void visit_group(void* context, const CpuSet& cpus) { static_cast<PlaceList*>(context)->add(cpus); }
+
+/// Of what the process may use. Where hwloc is missing, CPUs are all that is known.
 void list_groups(PlaceList& list, Sharing sharing, const char* name) {
-  if (os::for_each_group(os::hwloc_library, sharing, visit_group, &list, &list.foreign)) return;
+  const CpuSet own = os::own_cpus();
+  if (os::for_each_group(os::hwloc_library, sharing, visit_group, &list, &list.foreign)) {
+    if (const CpuSet* usable = usable_of(list.foreign, own); usable != nullptr)
+      list.count = keep_only(list.sets, list.count, *usable);
+    return;
+  }
   if (sharing != Sharing::thread)
     base::warn("OMP_PLACES=%s: hwloc (libhwloc.so.15) is not there to ask; using threads", name);
-  const CpuSet own = os::own_cpus();
   for (int cpu = own.next(0); cpu < CpuSet::most; cpu = own.next(cpu + 1)) {
     CpuSet alone;
     alone.add(cpu);
@@ -196,14 +212,9 @@ void use_threads_as_places() {
 void keep_usable_places(const char* source, bool quiet) {
   const CpuSet own = os::own_cpus();
   places.usable_cpus = own.count();
-  if (places.foreign && !hardware_subset.given) return;
-  const CpuSet& usable = places.foreign ? hardware_subset.cpus : own;
-  unsigned kept = 0;
-  for (unsigned index = 0; index < places.count; ++index) {
-    CpuSet set = places.sets[index];
-    set.keep_only(usable);
-    if (set.count() != 0) places.sets[kept++] = set;
-  }
+  const CpuSet* usable = usable_of(places.foreign, own);
+  if (usable == nullptr) return;
+  const unsigned kept = keep_only(places.sets, places.count, *usable);
   if (quiet || hardware_subset.given) {
     places.count = kept;
     return;

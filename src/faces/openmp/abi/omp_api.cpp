@@ -173,11 +173,11 @@ WEFT_EXPORT void* omp_get_mapped_ptr(const void* address, int device) {
   return has_its_memory_here(device) ? const_cast<void*>(address) : nullptr;
 }
 WEFT_EXPORT int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int device) {
-  (void)has_its_memory_here(device);
+  check_device_of_routine(device);
   return EINVAL;  // only memory of another device can be associated
 }
 WEFT_EXPORT int omp_target_disassociate_ptr(const void*, int device) {
-  (void)has_its_memory_here(device);
+  check_device_of_routine(device);
   return EINVAL;
 }
 WEFT_EXPORT int omp_target_memcpy(void* to, const void* from, std::size_t size, std::size_t to_offset,

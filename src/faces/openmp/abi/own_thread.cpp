@@ -47,8 +47,7 @@ constinit NextFunction<int(pthread_mutexattr_t*, int)> set_protocol("pthread_mut
 
 bool is_own(pthread_t thread) { return pthread_equal(thread, pthread_self()) != 0; }
 
-// Lets the signal in for the length of a call, where weft's threads have it blocked. And another that nobody sends: so
-// that the handler has more blocked than what it has interrupted had, by which weft knows that it is one.
+// Lets the signal in for the length of a call, where weft's threads have it blocked.
 class LetIn {
  public:
   explicit LetIn(int signal) : before_(os::signals_blocked()) {
@@ -57,7 +56,7 @@ class LetIn {
     if (worker == nullptr || (before_ & bit) == 0 || core::is_lent_from_here(*worker)) return;
     lets_ = core::keeps_from_caller(worker, signal, before_);
     if (lets_)
-      os::set_signals(before_ & ~(bit | os::mask_of(SIGSTKFLT)));
+      os::set_signals(core::while_letting_in(bit, before_));
     else
       core::note_sent_to_itself(*worker, signal);
   }
