@@ -6,7 +6,8 @@
 // Where a shard has no token although somebody arrives there (a unit has moved), half of those of another come over,
 // under `moving` and the locks of both. `left` is raised before it is lowered, so it is 0 only if no token is left.
 // Then the round is complete, and further arrivals (a barrier may have more users than parties) wait until the last one
-// has dealt out the tokens of the next round, which it does under all locks.
+// has dealt out the tokens of the next round, which it does under all locks. tests/models/barrier_shards.pml checks
+// this.
 //
 // Locks are taken in this order: `moving`, then shards; more than one shard's only under `moving`.
 //
@@ -87,8 +88,8 @@ BarrierShards* make_shards(const Worker& worker, std::uint32_t parties) {
   return shards;
 }
 
-// Half of the tokens of some shard come to this one. False: there are none. Under `moving` and the lock of `to`.
-bool move_tokens(BarrierShards& shards, BarrierShard& to) {
+// Half of the tokens of some shard, if there are any, come to this one. Under `moving` and the lock of `to`.
+void move_tokens(BarrierShards& shards, BarrierShard& to) {
   shards.for_each_used([&](BarrierShard& from) {
     if (to.tokens != 0 || &from == &to) return;
     SpinGuard guard(from.lock);
@@ -98,7 +99,6 @@ bool move_tokens(BarrierShards& shards, BarrierShard& to) {
     from.tokens -= to.tokens;
     if (from.tokens == 0) shards.left.fetch_sub(1, std::memory_order_relaxed);
   });
-  return to.tokens != 0;
 }
 
 // Counts an arrival in the shard, whose lock is held afterwards. True: it is the last of the round.
@@ -110,8 +110,7 @@ bool count_arrival(BarrierShards& shards, BarrierShard& shard) {
     SpinGuard guard(shards.moving);
     shards.note_used(shard);
     shard.lock.lock();
-    if (shard.tokens != 0 || move_tokens(shards, shard)) break;
-    shard.lock.unlock();
+    if (shard.tokens == 0) move_tokens(shards, shard);
   }
   ++shard.arrived;
   // acq_rel: the last one comes after all others.
