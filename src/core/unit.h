@@ -93,8 +93,8 @@ struct alignas(base::cache_line) Unit {
   };
   std::atomic<UnitState> state{UnitState::created};
   base::Relaxed<Technique> technique{Technique::roc_l};
-  std::uint8_t stack_class = 0;  // its stack shall have 2^stack_class bytes; 0: the default
-  bool departed = false;         // it has left its stack once, and is continued, not started
+  std::uint8_t stack_class = 0;         // its stack shall have 2^stack_class bytes; 0: the default
+  base::Relaxed<bool> departed{false};  // it has left its stack once, and is continued, not started
   std::atomic<std::uint16_t> flags{0};
   std::uint16_t birth = 0;  // the index of the worker that created it
   void (*entry)(void*) = nullptr;

@@ -330,8 +330,9 @@ TEST_F(SyncTest, BarrierStaysRightWhereUnitsMove) {
   EXPECT_EQ(last.load(), rounds);
 }
 
-// In each round a thread that has not been in weft before, with a limit of time: it has no worker until it waits.
-TEST_F(SyncTest, BarrierWhereAThreadThatIsNewComesLast) {
+// In each round a thread that has not been in weft before, with a limit of time or only if it is the last: it has no
+// worker until it waits.
+void barrier_where_a_new_thread_comes_last(bool only_tries) {
   const unsigned units = 16;
   const unsigned rounds = scaled(100);
   core::Barrier barrier(units + 1);
@@ -349,7 +350,10 @@ TEST_F(SyncTest, BarrierWhereAThreadThatIsNewComesLast) {
     for (unsigned round = 0; round < rounds; ++round) {
       std::thread comes_last([&] {
         while (barrier.arrived() < units) std::this_thread::yield();
-        if (barrier.wait_until(os::now_ns() + 30000000000ULL) == core::Barrier::Outcome::passed_last) ++last;
+        const bool is_last =
+            only_tries ? barrier.try_arrive_last()
+                       : barrier.wait_until(os::now_ns() + 30000000000ULL) == core::Barrier::Outcome::passed_last;
+        if (is_last) ++last;
       });
       comes_last.join();
     }
@@ -358,6 +362,10 @@ TEST_F(SyncTest, BarrierWhereAThreadThatIsNewComesLast) {
   others.join();
   EXPECT_EQ(last.load(), rounds);
 }
+
+TEST_F(SyncTest, BarrierWhereAThreadThatIsNewComesLast) { barrier_where_a_new_thread_comes_last(false); }
+
+TEST_F(SyncTest, BarrierWhereAThreadThatIsNewTriesToComeLast) { barrier_where_a_new_thread_comes_last(true); }
 
 // The last one out destroys the barrier while the others have hardly left it.
 TEST_F(SyncTest, BarrierMayBeFreedAfterItsRound) {

@@ -77,11 +77,12 @@ bool are_apart(const Unit* chain) {
   return false;
 }
 
-BarrierShards* make_shards(const Worker& worker, std::uint32_t parties) {
+// `worker`: nullptr where a thread that has none was the last.
+BarrierShards* make_shards(const Worker* worker, std::uint32_t parties) {
   void* memory = nullptr;
   if (posix_memalign(&memory, alignof(BarrierShards), sizeof(BarrierShards)) != 0) return nullptr;
   auto shards = new (memory) BarrierShards;
-  BarrierShard& first = shards->of(worker);
+  BarrierShard& first = worker != nullptr ? shards->of(*worker) : shards->shard[0];
   first.tokens = parties;
   shards->note_used(first);
   shards->left.store(1, std::memory_order_relaxed);
@@ -208,7 +209,7 @@ std::uint32_t Barrier::arrived() const {
   arrived_.store(0, std::memory_order_relaxed);
   constexpr std::uint32_t seldom = 8;
   if (round % seldom == 0 && are_apart(chain))
-    shards_.store(make_shards(*this_worker(), parties_), std::memory_order_release);
+    shards_.store(make_shards(this_worker(), parties_), std::memory_order_release);
 }
 
 [[gnu::noinline]] void Barrier::complete_under(Bucket& locked) {
