@@ -18,7 +18,7 @@ namespace {
 
 struct Registered {
   std::atomic<std::uint32_t> generation{0};  // odd: in use
-  void (*destructor)(void*) = nullptr;
+  std::atomic<void (*)(void*)> destructor{nullptr};
 };
 
 struct Value {
@@ -73,11 +73,13 @@ void end_table(void** place) {
     for (std::uint32_t index = 0; index < table()->count; ++index) {
       Value& value = table()->values[index];
       const Key key{index, value.generation};
+      // Before the look whether the key exists: that of a later one comes with its generation.
+      void (*const destructor)(void*) = keys[index].destructor.load(std::memory_order_acquire);
       if (value.value == nullptr || !exists(key)) continue;
       void* ended = value.value;
       value.value = nullptr;
       any = true;
-      if (keys[index].destructor != nullptr) keys[index].destructor(ended);
+      if (destructor != nullptr) destructor(ended);
     }
   }
   if (*place == &of_forked) end_forked();
@@ -92,7 +94,7 @@ bool create_key(void (*destructor)(void*), Key& key) {
   for (std::uint32_t index = 0; index < most_keys; ++index) {
     const std::uint32_t generation = keys[index].generation.load(std::memory_order_relaxed);
     if (generation % 2 == 1) continue;
-    keys[index].destructor = destructor;
+    keys[index].destructor.store(destructor, std::memory_order_release);
     keys[index].generation.store(generation + 1, std::memory_order_release);
     key = Key{index, generation + 1};
     return true;

@@ -16,11 +16,11 @@ namespace weft::core {
 namespace {
 
 // Whether the worker is the one that serves a pool that one worker has to itself. A unit may have come from such a
-// pool, or be told to migrate there, and run elsewhere; and who serves it is not known where that is a scheduler in a
-// pool.
-bool serves(const Worker& worker, const Unit& unit, const Pool& pool) {
+// pool, or be told to migrate there, and run elsewhere. Who serves it is not known where that is a scheduler in a pool:
+// then it is whoever runs something out of it.
+bool serves(const Worker& worker, const Pool& pool) {
   const Worker* server = pool.server.load(std::memory_order_relaxed);
-  return server != nullptr ? server == &worker : unit.place == worker.index;
+  return server != nullptr ? server == &worker : worker.runs_from == &pool;
 }
 
 // Why a unit comes back.
@@ -38,7 +38,7 @@ inline void push_as(Comes comes, Unit& unit, Pool& pool) {
 
 // Back into the pool of its own: whoever resumes the unit may be anybody, and need not have a worker (core/timer.cpp).
 void put_into_pool(const Worker* worker, Unit& unit, Pool& pool, Comes comes) {
-  const bool is_here = worker != nullptr && serves(*worker, unit, pool);
+  const bool is_here = worker != nullptr && serves(*worker, pool);
   if (is_here && pool.is_private_list()) {
     push_as(comes, unit, pool);  // of this worker's scheduler: nobody else is to be told
     return;
@@ -286,7 +286,7 @@ void resume_to(Unit& next) {
     return;
   }
   const Pool* pool = next.pool.load(std::memory_order_acquire);
-  const bool is_for_others = pool != nullptr && pool->access() == Access::priv && !serves(worker, next, *pool);
+  const bool is_for_others = pool != nullptr && pool->access() == Access::priv && !serves(worker, *pool);
   if (!is_root(unit) && !is_for_others && may_pass_to(worker, unit, next)) {
     leave_unit_for(worker, unit, Event::yielded, next);
   } else {

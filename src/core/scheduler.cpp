@@ -518,8 +518,11 @@ void run_until_done(const Unit& unit) {
 
 void run_one(Worker& worker, Unit& unit) {
   SchedulerFrame frame(worker);
+  const Pool* before = worker.runs_from;
+  worker.runs_from = unit.pool.load(std::memory_order_relaxed);
   run(worker, unit);
   put_back_what_was_handed_on(worker);
+  worker.runs_from = before;
 }
 
 void run_one_as_here(Worker& worker, Unit& unit) {

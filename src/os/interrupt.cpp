@@ -470,7 +470,7 @@ bool keep_interrupt() {
 
 void spare_small_stacks(bool (*has_room)(std::uintptr_t stack)) {
   static std::atomic<bool> installed{false};
-  if (interrupt_signal() == 0 || installed.load(std::memory_order_acquire)) return;
+  if (installed.load(std::memory_order_acquire) || !keep_interrupt()) return;
   has_room_on.store(has_room, std::memory_order_release);  // before a handler can ask
   installed.store(install_on(interrupt_signal()), std::memory_order_release);
 }

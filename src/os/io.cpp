@@ -27,18 +27,20 @@ std::size_t cut(std::size_t size) { return size < most_transferred ? size : most
 
 iovec one_piece(const void* address, std::size_t size) { return {const_cast<void*>(address), cut(size)}; }
 
-// SIGPIPE comes to the KLT that writes, and before the call returns; so it can be taken back here.
+// SIGPIPE comes to the KLT that writes, and before the call returns; so it can be taken back here. One that the program
+// has blocked and waits for stays: the kernel makes one of both.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
     arch::system_call(SYS_rt_sigprocmask, SIG_BLOCK, address_of(&mine_), address_of(&before_), kernel_set_bytes);
+    arch::system_call(SYS_rt_sigpending, address_of(&pending_), kernel_set_bytes);
   }
   ~WithoutSigpipe() { arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, address_of(&before_), 0, kernel_set_bytes); }
   WithoutSigpipe(const WithoutSigpipe&) = delete;
   WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
 
   long taken_back(long answer) const {
-    if (answer != -EPIPE) return answer;
+    if (answer != -EPIPE || (pending_ & mine_) != 0) return answer;
     const timespec at_once{};
     arch::system_call(SYS_rt_sigtimedwait, address_of(&mine_), 0, address_of(&at_once), kernel_set_bytes);
     return answer;
@@ -47,6 +49,7 @@ class WithoutSigpipe {
  private:
   std::uint64_t mine_ = std::uint64_t{1} << (SIGPIPE - 1U);
   std::uint64_t before_ = 0;
+  std::uint64_t pending_ = 0;
 };
 
 // -ENOTSOCK: it is no socket.

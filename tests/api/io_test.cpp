@@ -194,6 +194,23 @@ TEST_F(IoTest, NoSignalWhereNobodyReads) {
   sigaction(SIGPIPE, &before, nullptr);
 }
 
+// Bug: it was taken back as if it had come of weft's own write, with which the kernel had made one of it.
+TEST_F(IoTest, ASignalThatTheProgramHasPendingStaysWhereNobodyReads) {
+  Pipe pipe;
+  close(std::exchange(pipe.first, -1));
+  sigset_t broken_pipe;
+  sigset_t before;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  EXPECT_EQ(::write(pipe.second, "x", 1), -1);
+  std::size_t count = 0;
+  EXPECT_EQ(weft_write(pipe.second, "x", 1, &count), WEFT_ERR_SYSTEM + EPIPE);
+  const timespec at_once{};
+  EXPECT_EQ(sigtimedwait(&broken_pipe, nullptr, &at_once), SIGPIPE);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 TEST_F(IoTest, TheReaderGoesAwayWhileAUnitWrites) {
   Pipe pipe;
   Jobs jobs;

@@ -447,6 +447,37 @@ TEST_F(SchedulerTest, TheUsersOwnIsStackedInAPool) {
   EXPECT_EQ(weft_pool_free(inner), WEFT_OK);
 }
 
+// Bug: one that came from elsewhere was pushed as those are that ran there, and beside these: some were lost.
+TEST_F(SchedulerTest, UnitsMigrateToThePrivatePoolOfAStackedOne) {
+  weft_pool* outer = make_pool();
+  weft_pool* inner = make_pool(WEFT_FIFO, WEFT_PRIV);
+  weft_scheduler* scheduler = nullptr;
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC, 1, &inner, &scheduler), WEFT_OK);
+  {
+    const OwnWorker worker(WEFT_BASIC_WAIT, {outer});
+    Jobs jobs;
+    constexpr int units = 500;
+    std::atomic<int> left{units};
+    jobs.start(with(WEFT_FULL, inner), [&] {
+      while (left != 0) weft_yield();
+    });
+    EXPECT_EQ(weft_scheduler_push(outer, scheduler), WEFT_OK);
+    for (int i = 0; i < units; ++i)
+      jobs.start(WEFT_FULL, [&] {
+        EXPECT_EQ(weft_unit_migrate(weft_unit_self(), inner), WEFT_OK);
+        weft_yield();
+        EXPECT_EQ(weft_worker_self(), worker.get());
+        --left;
+      });
+    jobs.join();
+    EXPECT_TRUE(eventually([&] {
+      weft_sleep(100000);
+      return weft_scheduler_free(scheduler) == WEFT_OK;
+    }));
+  }
+  EXPECT_EQ(weft_pool_free(inner), WEFT_OK);
+}
+
 // Three deep.
 TEST_F(SchedulerTest, IsStackedOnTheStacked) {
   weft_pool* pools[3] = {make_pool(), make_pool(), make_pool()};

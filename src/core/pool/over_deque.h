@@ -142,6 +142,8 @@ class OwnedDeque : public OverDeque<Spinlock> {
 /// MPMC. The lock is held while the array grows: that is long, but rare, and thieves go on.
 class SharedDeque : public OverDeque<Spinlock> {
  public:
+  /// Whoever has pushed the last one has let go of the lock: thieves have that one before.
+  ~SharedDeque() { Guard guard(owner_); }
   void push(Unit* unit) {
     Guard guard(owner_);
     OverDeque::push(unit);
