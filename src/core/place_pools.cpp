@@ -82,10 +82,12 @@ bool takes_from_all(const Worker& worker) {
 namespace {
 
 // A root that waits has only what lies within its wait from other pools; so only where nobody else might come to that.
-// (Bug: with two workers at two places, of which the second was refused, the members at its place waited for ever.)
+// (Bugs: with two workers at two places, of which the second was refused, or had been switched off, the members at its
+// place waited for ever.) Then what the root comes across besides goes aside, so that it finds the pools empty before
+// it sleeps; and whoever may run that is told.
 bool takes_elsewhere(const Worker& worker) {
   if (worker.lends_within.load(std::memory_order_relaxed) == nullptr) return takes_from_all(worker);
-  return place_pools.count != 0 && place_pools.open_for_good.load(std::memory_order_relaxed);
+  return place_pools.count != 0 && are_open();
 }
 
 }  // namespace
@@ -110,6 +112,10 @@ bool any_placed_but_in(const Pool* left_out) {
 }  // namespace
 
 bool any_placed() { return any_placed_but_in(nullptr); }
+
+void start_those_who_attend() {
+  if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers && any_placed()) start_all_klts();
+}
 
 bool any_placed_for_all() { return place_pools.count != 0 && are_open() && any_placed(); }
 

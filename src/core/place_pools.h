@@ -6,7 +6,8 @@
 // workers, so none is without. Places that share a pool share its workers, whose KLT is bound anew from one unit to the
 // next (Hooks::take_place); so it is for the few who take from every pool: a spare worker, which stands in for one that
 // sleeps in the kernel, and everybody while a root has stepped aside, which may be the only one that attends its pool,
-// while workers are switched off, or once a thread could not be had.
+// while workers are switched off, or once a thread could not be had. In the last two cases a root that waits takes from
+// all of them too, of what it may run.
 //
 // Nobody who places nothing pays for it: what is asked on the way of every unit is a pointer of the worker that is
 // nullptr then.
@@ -39,8 +40,8 @@ inline Pool* place_pool(unsigned place) { return place_pools.pools[place % place
 void make_place_pools();
 
 /// A thread could not be had: who attends a pool may be missing, and nobody stands in. From now on others take from all
-/// of them, a root that waits too, of what it may run; so the worker that is woken for a unit can come to it. Before
-/// the look at what waits by which the refusal ends (end_counted_search()).
+/// of them; so the worker that is woken for a unit can come to it. Before the look at what waits by which the refusal
+/// ends (end_counted_search()).
 inline void open_place_pools() { place_pools.open_for_good.store(true, std::memory_order_relaxed); }
 
 /// What a root attends (`turn` 0), and the KLTs of weft's as they are started.
@@ -48,6 +49,10 @@ Pool* pool_to_attend(unsigned turn);
 
 /// A placed unit was pushed, which belongs to `scope`: wakes a worker that attends the pool.
 void notify_place(const Pool& pool, const Share* scope);
+
+/// Before a root sleeps over what waits in pools that it does not take from: who attends these may not have been
+/// started, as it was off, and on again by the word of a handler, which starts nobody.
+void start_those_who_attend();
 
 /// The next unit of the pool that the worker attends; nullptr: none, or it attends none.
 Unit* next_placed(Worker& worker);

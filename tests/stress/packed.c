@@ -115,6 +115,31 @@ static void members_that_spin(void) {
   }
 }
 
+static void two_members_each(int regions) {
+  for (int region = 0; region < regions; region++) {
+    int members = 0;
+#pragma omp parallel num_threads(2) reduction(+ : members)
+    members += 1;
+    CHECK_EQUAL(members, 2, "members");
+  }
+}
+
+// Bug: where members are bound to places, and all workers but the program's thread were off, nobody came to a member at
+// another place than that thread's, which waited for it in its sleep.
+static void short_members(void) {
+  for (int round = 0; round < repeats(10); round++) {
+    ask_for_workers(0);
+    two_members_each(10);
+    usleep(1000);  // time to fall asleep
+    ask_for_workers(1);
+    two_members_each(50);
+    usleep(1000);
+    two_members_each(50);
+  }
+  ask_for_workers(0);
+  two_members_each(10);
+}
+
 static int descending(const void* one, const void* other) { return *(const int*)other - *(const int*)one; }
 
 // Of a hundred members, how many ran on those `workers` kernel threads that ran the most.
@@ -173,6 +198,7 @@ int main(int count, char** arguments) {
       {"any_number", any_number, 0},
       {"changed_in_the_midst", changed_in_the_midst, 0},
       {"members_that_spin", members_that_spin, 0},
+      {"short_members", short_members, 0},
       {"no_more_than_asked_for", no_more_than_asked_for, 0},
       {"a_child_has_all", a_child_has_all, 0},
       {NULL, NULL, 0},
