@@ -37,6 +37,11 @@
 // as old as its last look: who relies on one that has fallen asleep since is helped at the next, when the one that
 // sleeps is stood in for. No wake-up depends on it.
 //
+// A worker with a scheduler of its own has only the pools of that. Awake or asleep, it does not count where others are
+// to come to what waits, nor does anybody stand in for it. When it is given one, it looks as a root does that goes.
+// (Bug: one that looked for units of its own all the time kept the watchdog from waking a spare for the only other one,
+// which slept in the kernel.)
+//
 // A spare that is one too many stays all the same while something waits that none of the others comes to. Two that each
 // see the other run may both rest; then the watchdog wakes one at its next look.
 //
@@ -70,18 +75,25 @@ bool is_awake(const Worker& worker) {
          worker.use.load(std::memory_order_relaxed) != WorkerUse::none;  // a spare that was woken as it ended
 }
 
-// As far as is known: one that is awake may sleep in the kernel.
-bool runs(const Worker& worker) { return is_awake(worker) && !watchdog_sees_blocked(worker); }
+// For what waits. As far as is known: one that is awake may sleep in the kernel.
+bool runs(const Worker& worker) {
+  return is_awake(worker) && takes_from_others(worker) && !watchdog_sees_blocked(worker);
+}
 
 // Carried by the KLT of a thread of the program's, which may run less than others.
 bool is_of_root(const Worker& worker) { return worker.use.load(std::memory_order_relaxed) == WorkerUse::root; }
 
 unsigned active_workers() { return runtime.active.load(std::memory_order_relaxed); }
 
-unsigned count_awake() {
-  unsigned awake = 0;
-  for_each_worker([&awake](const Worker& worker) { awake += is_awake(worker) ? 1 : 0; });
-  return awake;
+template <class Counts>
+unsigned count_workers(Counts counts) {
+  unsigned count = 0;
+  for_each_worker([&count, counts](const Worker& worker) { count += counts(worker) ? 1 : 0; });
+  return count;
+}
+
+unsigned count_awake_for_others() {
+  return count_workers([](const Worker& worker) { return is_awake(worker) && takes_from_others(worker); });
 }
 
 bool wake_from(Worker& worker, std::uint32_t parked) {
@@ -132,7 +144,7 @@ void notify_slow(const Share* scope, bool in_handler) {
 }
 
 bool spinning_pays(const Worker& worker, std::uint64_t now) {
-  return !worker.courtesy.on(now) && count_awake() <= runtime.cpus;
+  return !worker.courtesy.on(now) && count_workers(is_awake) <= runtime.cpus;
 }
 
 // ---------------------------------------------------------------- searching and sleeping
@@ -272,7 +284,7 @@ void rest(Worker& worker) {
   tick_again(worker);
 }
 
-bool fewer_awake_than_wanted(unsigned blocked) { return count_awake() < active_workers() + blocked; }
+bool fewer_awake_than_wanted(unsigned blocked) { return count_awake_for_others() < active_workers() + blocked; }
 
 bool some_awake() { return find_worker(is_awake) != nullptr; }
 
@@ -298,7 +310,7 @@ bool some_run_what_waits(const Worker* besides) {
 }
 
 bool too_many_awake(const Worker& spare) {
-  if (count_awake() <= active_workers() + watchdog_counts_blocked()) return false;
+  if (count_awake_for_others() <= active_workers() + watchdog_counts_blocked()) return false;
   return some_run_what_waits(&spare) || !something_waits();
 }
 

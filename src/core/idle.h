@@ -50,6 +50,9 @@ inline bool root_is_ready(const Unit* root) {
   return root_is_ready(worker.until_ready) || (worker.until_done != nullptr && is_done(*worker.until_done));
 }
 
+/// Whether the worker comes to what waits at others, as far as it may run that.
+inline bool takes_from_others(const Worker& worker) { return worker.scheduler() == nullptr; }
+
 /// Wakes the worker if it sleeps for want of work.
 bool wake(Worker& worker);
 
@@ -64,15 +67,22 @@ void rest(Worker& worker);
 extern std::atomic<bool> left_to_awake;
 void look_after_what_was_left();
 
-/// The worker is in use no more: a root's, whose region is over. What was left to it, a spare does.
-inline void become_inactive(Worker& worker) {
-  worker.active.store(false, std::memory_order_relaxed);
+/// The caller's worker has just ceased to count among those that are awake for others. What was left to it, a spare
+/// does.
+inline void leave_to_spare_what_was_left() {
   os::light_fence();
   if (left_to_awake.load(std::memory_order_relaxed)) [[unlikely]]
     look_after_what_was_left();
 }
 
-/// Whether there are fewer workers awake than there should be, if so many sleep in the kernel.
+/// The worker is in use no more: a root's, whose region is over.
+inline void become_inactive(Worker& worker) {
+  worker.active.store(false, std::memory_order_relaxed);
+  leave_to_spare_what_was_left();
+}
+
+/// Whether there are fewer workers awake that take from others than there should be, if so many of them sleep in the
+/// kernel.
 bool fewer_awake_than_wanted(unsigned blocked);
 
 /// Whether some worker is awake: in use, if only by a call that sleeps in the kernel.
@@ -88,8 +98,8 @@ bool some_run_at(const Pool& place, bool unbound);
 /// Whether somebody else runs, and does not sleep in the kernel, who comes to some of what waits.
 bool some_run_what_waits(const Worker* besides);
 
-/// Whether more workers are awake than there should be, so that this one, a spare, had better rest. Not if something
-/// waits that none of the others comes to.
+/// The same way, whether more are awake than there should be, so that this one, a spare, had better rest. Not if
+/// something waits that none of the others comes to.
 bool too_many_awake(const Worker& spare);
 
 /// A worker that can run anything, for a root that leaves its CPU: one that is awake and does not sleep in the kernel,

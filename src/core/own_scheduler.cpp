@@ -251,6 +251,7 @@ void replace_scheduler(Worker& worker, Scheduler* scheduler) {
   if (before != nullptr) before->end_on(worker);  // not earlier: it may be freed from then on (destroy())
   if (scheduler != nullptr) {
     scheduler->begin_on(worker);
+    if (before == nullptr) leave_to_spare_what_was_left();
     return;
   }
   // What lies there could not be seen before (find.cpp), and who was woken for it has gone to sleep again. Partner:

@@ -153,9 +153,12 @@ Slept slept_in_between(Seen& before, int klt) {
   return more ? Slept::some : Slept::none;
 }
 
+// Of those for which others can stand in.
 unsigned count_blocked() {
   unsigned blocked = 0;
-  for_each_worker([&blocked](const Worker& worker) { blocked += watchdog_sees_blocked(worker) ? 1 : 0; });
+  for_each_worker([&blocked](const Worker& worker) {
+    blocked += watchdog_sees_blocked(worker) && takes_from_others(worker) ? 1 : 0;
+  });
   return blocked;
 }
 

@@ -171,6 +171,46 @@ TEST_F(ActiveTest, OneThatComputesIsInterrupted) {
   EXPECT_EQ(weft_watchdog(0), WEFT_OK);
 }
 
+// Bug: a worker with a scheduler of its own, which looked on for units of that, was taken for one that would run what
+// waited. So nobody stood in for the root's, which slept in read() for a unit that lay in its own deque.
+TEST_F(ActiveTest, OneWithPoolsOfItsOwnStandsInForNobody) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "there is no watchdog";
+  ASSERT_EQ(weft_workers_set_active(1), WEFT_OK);
+  ASSERT_TRUE(eventually([] { return workers_awake() == 0; }));
+  EXPECT_EQ(weft_watchdog(1), WEFT_OK);  // from now on somebody stands in for a worker that sleeps;
+  EXPECT_EQ(weft_watchdog(0), WEFT_OK);  // and nobody is interrupted
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const auto send = [&ends] { EXPECT_EQ(write(ends[1], "x", 1), 1); };
+  std::atomic<bool> is_first{true};
+  std::atomic<bool> has_sent{false};
+  std::thread helper([&] {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!has_sent && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(has_sent);
+    if (!has_sent) send();
+  });
+  {
+    const OwnWorker other(WEFT_BASIC, {make_pool()});
+    Jobs jobs;
+    for (int unit = 0; unit < 2; ++unit)
+      jobs.start(WEFT_ROC_L, [&] {
+        char byte = 0;
+        if (is_first.exchange(false)) {
+          EXPECT_EQ(read(ends[0], &byte, 1), 1);
+        } else {
+          has_sent = true;
+          send();
+        }
+      });
+    jobs.join();
+  }
+  helper.join();
+  close(ends[0]);
+  close(ends[1]);
+}
+
 // A worker that is on again before it has gone to sleep must not be lost.
 TEST_F(ActiveTest, OffAndOnAtOnce) {
   const unsigned workers = weft_worker_count();
