@@ -119,6 +119,7 @@ void leave_slot(Worker& worker) {
   {
     SpinGuard guard(registry_lock);
     worker.use.store(WorkerUse::none, std::memory_order_relaxed);
+    worker.active.store(false, std::memory_order_relaxed);  // who has woken it may have stored that late
     was_alive = worker.life.exchange(0, std::memory_order_release) != 0;
     if (!worker.claims.ends.load(std::memory_order_relaxed)) put_among_unused(worker);
   }
@@ -607,10 +608,15 @@ void join_worker(Worker& worker) {
   leave_slot(worker);
 }
 
+// Both stores under the lock: from the first on the worker may run, and end. So the second comes before its slot is
+// left. (Bug: it came when a root had the slot, which counted as awake for as long as it lived.)
 bool wake_spare(Worker& worker) {
-  std::uint32_t resting = Parked::spare_rests;
-  if (!worker.parked.compare_exchange_strong(resting, Parked::awake)) return false;
-  worker.active.store(true, std::memory_order_relaxed);  // counts from now on
+  {
+    SpinGuard guard(registry_lock);
+    std::uint32_t resting = Parked::spare_rests;
+    if (!worker.parked.compare_exchange_strong(resting, Parked::awake)) return false;
+    worker.active.store(true, std::memory_order_relaxed);  // counts from now on
+  }
   os::futex_wake(worker.parked, 1);
   return true;
 }
