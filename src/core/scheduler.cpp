@@ -13,7 +13,8 @@
 //
 // Worker::handed_on is in no pool: nobody else can find it, nor be woken for it. So it is there only between a unit
 // that leaves, or ends, and the next one that the same loop runs. A frame that does not go on (its wait is over, a root
-// that has yielded goes back to its own code), and a spare worker before it rests, put it back.
+// that has yielded goes back to its own code), a spare worker before it rests, and whoever runs something else first,
+// put it back.
 #include "core/scheduler.h"
 
 #include <utility>
@@ -117,6 +118,11 @@ bool is_passed_over(Worker& worker, const Unit& unit) {
   return event;
 }
 
+// A function of the program's chooses what comes next.
+inline bool has_custom_function(const Worker& worker) {
+  return worker.scheduler() != nullptr && worker.scheduler()->is_custom();
+}
+
 // The next ready unit that the worker has at hand.
 Unit* next_ready(Worker& worker) {
   if (worker.claims.has_new_scheduler) [[unlikely]]
@@ -147,13 +153,24 @@ void run_found(Worker& worker, const Found& found) {
   if (found.share->take(*found.share, worker)) ++worker.counters.steals;
 }
 
-// False: nothing was.
+// What was taken out of a pool and is not run here next after all.
+void put_back_what_was_handed_on(Worker& worker) {
+  if (Unit* unit = worker.handed_on; unit != nullptr) {
+    worker.handed_on = nullptr;
+    put_ready(worker, *unit);
+  }
+}
+
+// False: nothing was. (Bug: what was found spun for a unit that had been handed on, and that nobody else could have.)
 [[gnu::noinline]] bool run_what_was_left(Worker& worker) {
   worker.turns.of_what_was_left = false;
   if (worker.scheduler() != nullptr) return false;
   const Found found = search_what_was_left(worker);
-  if (found) run_found(worker, found);
-  return static_cast<bool>(found);
+  if (!found) return false;
+  put_back_what_was_handed_on(worker);
+  keep_time(worker);
+  run_found(worker, found);
+  return true;
 }
 
 // Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
@@ -217,6 +234,8 @@ void take_turns_with_handed_on(Worker& worker) {
   worker.handed_on = other;
 }
 
+// (Bug: out of the pools of a scheduler of the program's, which a unit had just given the worker, one was handed on,
+// and was in no pool when the function of that scheduler looked for it.)
 void go_on_after_yield(Worker& worker) {
   take_turns_with_handed_on(worker);
   take_in_what_came(worker);
@@ -224,21 +243,13 @@ void go_on_after_yield(Worker& worker) {
     keep_time(worker);
     run_found(worker, found);
   } else if (worker.slice.untimed) [[unlikely]] {
-    worker.handed_on = next_ready(worker);
+    if (!has_custom_function(worker)) worker.handed_on = next_ready(worker);
     if (worker.handed_on == nullptr || !has_flag(*worker.handed_on, UnitFlag::holds_klt)) keep_time(worker);
   }
 }
 
 // Where it was lent: so it does not rest with a KLT that others may need (klt_switch.h).
 bool is_carried_by_other(const Worker& worker) { return worker.carrier.load(std::memory_order_relaxed) != nullptr; }
-
-// What was taken out of a pool and is not run here next after all.
-void put_back_what_was_handed_on(Worker& worker) {
-  if (Unit* unit = worker.handed_on; unit != nullptr) {
-    worker.handed_on = nullptr;
-    put_ready(worker, *unit);
-  }
-}
 
 // A spare that has been given pools of its own is woken for these as any other.
 bool may_rest(const Worker& worker) { return worker.claims.spare && worker.scheduler() == nullptr; }
@@ -259,7 +270,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
       rest(worker);
       searching.begin();
     }
-    if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) {
+    if (has_custom_function(worker)) {
       searching.end();
       run_custom_scheduler(worker);
       if (scheduler_stops(worker)) return;
@@ -303,9 +314,7 @@ void schedule(Worker& worker, bool counted_as_searcher) {
 }  // namespace
 
 Unit* next_in_batch(Worker& worker, Technique technique) {
-  if (worker.claims.frame_returns || is_over(worker) ||
-      (worker.scheduler() != nullptr && worker.scheduler()->is_custom()))
-    return nullptr;
+  if (worker.claims.frame_returns || is_over(worker) || has_custom_function(worker)) return nullptr;
   Unit* unit = next_ready(worker);
   if (unit == nullptr) return nullptr;
   if (!unit->departed) settle_technique(worker, *unit);
@@ -492,7 +501,7 @@ void run_what_is_at_hand(Worker& worker, const Unit& awaited) {
 
 void run_until_done(const Unit& unit) {
   Worker& worker = *this_worker();
-  if (worker.scheduler() != nullptr && worker.scheduler()->is_custom()) return;
+  if (has_custom_function(worker)) return;
   Unit& self = *worker.current;
   const InUse in_use(worker);
   {

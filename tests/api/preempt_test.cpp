@@ -1119,6 +1119,53 @@ TEST_P(Preempt, AForkWhereTheWorkerIsLentHoldsOffNoUnit) {
   EXPECT_EQ(sigaction(SIGUSR1, &before, nullptr), 0);
 }
 
+// The program's scheduler: runs a unit of its pool, or counts that there was none, and leaves the rest to weft's.
+void run_one_of_pool(weft_scheduler* scheduler, void* missed) {
+  weft_pool* pool = nullptr;
+  weft_unit* unit = nullptr;
+  const bool found =
+      weft_scheduler_pool(scheduler, 0, &pool) == WEFT_OK && weft_pool_pop(pool, &unit) == WEFT_OK && unit != nullptr;
+  if (found)
+    weft_unit_run(unit);
+  else
+    ++*static_cast<std::atomic<unsigned>*>(missed);
+  weft_worker_set_scheduler(weft_worker_self(), nullptr);
+}
+
+// Bug: when a unit that kept its KLT had given its worker a scheduler of the program's, and yielded, a unit was taken
+// out of that one's pool behind its back, and was not run before it returned.
+TEST_P(Preempt, TheProgramsSchedulerFindsWhatIsInItsPool) {
+  if (GetParam() != WEFT_PREEMPT_KLT_SWITCH) GTEST_SKIP() << "with signal-yield no unit keeps a KLT";
+  if (weft_worker_count() != 1) GTEST_SKIP() << "the root's worker shall run all units";
+  for (unsigned round = 1; round <= 20; ++round) {
+    weft_pool* pool = make_pool();
+    std::atomic<unsigned> missed{0};
+    std::atomic<unsigned> wrong{0};
+    std::atomic<bool> over{false};
+    weft_scheduler* scheduler = nullptr;
+    ASSERT_EQ(weft_scheduler_create_custom(run_one_of_pool, &missed, 1, 1, &pool, &scheduler), WEFT_OK);
+    const std::uint64_t before = preemptions();
+    Jobs jobs;
+    jobs.start(with(WEFT_FULL, pool), [] {});
+    jobs.start(preemptive(), [&] {
+      while (!over.load(std::memory_order_relaxed)) asm volatile("");
+    });
+    jobs.start(preemptive(), [&] {
+      while (preemptions() - before < 1 + round)
+        for (int turn = 0; turn < 10'000; ++turn) asm volatile("");  // in weft it is not preempted
+      while (weft_worker_set_scheduler(weft_worker_self(), scheduler) != WEFT_OK) {
+      }
+      if (weft_yield() != WEFT_OK) ++wrong;
+      over = true;
+    });
+    jobs.join();
+    EXPECT_EQ(missed.load(), 0U) << "in round " << round;
+    EXPECT_EQ(wrong.load(), 0U);
+    EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+  }
+}
+
 // With each kind of timer: a signal would cut the sleeps short. (Bug: a worker's timer started anew each time it woke
 // up, whatever it ran.)
 TEST_P(Preempt, PlainUnitsAreLeftAloneAfterwards) {

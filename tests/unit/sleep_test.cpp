@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/active.h"
+#include "core/idle.h"
 #include "core/sync/semaphore.h"
 #include "os/barrier.h"
 #include "support.h"
@@ -200,6 +201,43 @@ TEST_F(Sleep, ARootThatGoesOnKeepsNoUnitInHand) {
   EXPECT_TRUE(eventually([&] { return named_ran.load(); }));
   jobs.join();
   EXPECT_TRUE(could_be_named || core::sanitizer::active || !os::membarrier_works);
+}
+
+// Bug: a worker with a unit in hand, which could not be switched to, ran what a spare had left behind first; and if
+// that spun for the one in hand, nobody came to it.
+TEST_F(Sleep, WhatASpareLeftRunsWithNothingInHand) {
+  core::Worker& worker = core::worker_here();
+  if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
+  for (int round = 0; round < 5 && !HasFailure(); ++round) {
+    wake_everybody();
+    core::set_active_workers(1);
+    ASSERT_TRUE(eventually([] { return workers_awake() == 0; }));
+    core::Worker* spare = core::wake_spare();
+    ASSERT_NE(spare, nullptr);
+    ASSERT_TRUE(eventually([spare] { return spare->parked.load() == core::Parked::spare_rests; }));
+    // What lies in the root's deque is for others, too: only then is a unit taken out before it is looked at.
+    std::thread([&worker] { const core::Privacy::Visit visit(&worker.privacy); }).join();
+    constexpr unsigned count = 100;
+    std::atomic<unsigned> begun{0};
+    Jobs jobs;
+    core::Unit& left = jobs.prepare([&] {
+      core::set_active_workers(core::runtime.workers);
+      EXPECT_TRUE(eventually_spinning([&] { return begun.load() == count; })) << begun.load();
+    });
+    spare->inbox.put(&left);
+    core::left_to_awake = true;
+    for (unsigned number = 0; number < count; ++number)
+      jobs.start([&begun] {
+        ++begun;
+        // So that it is somebody else's turn before all have begun (core/find.h, is_turn_of_others).
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+        while (std::chrono::steady_clock::now() < end) {
+        }
+        core::yield();
+      });
+    jobs.join();
+  }
+  core::set_active_workers(core::runtime.workers);
 }
 
 // Bug: a spare worker with one unit ended and the next taken out already (SS-L and SC do so) saw that too many were
