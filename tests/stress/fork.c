@@ -386,6 +386,55 @@ static void tasks_in_region_of_member(void) {
   }
 }
 
+static int tasks_of_child(void) {
+  int done = 0;
+  for (int task = 0; task < 3; task++) {
+#pragma omp task priority(1) shared(done)
+    {
+#pragma omp atomic
+      done++;
+    }
+#pragma omp task shared(done)
+    {
+#pragma omp atomic
+      done++;
+    }
+  }
+#pragma omp taskwait
+  return done;
+}
+
+// Somebody nearly always has the locks of the team's tasks when a member forks, and has listed some. (A child waited
+// for them, or ran the others' tasks.)
+static void tasks_beside_those_of_others(void) {
+  enum { children = 10, rounds = 300, tasks = 20 };
+  for (int i = 0; i < repeats(3); i++) {
+    int done = 0;
+#pragma omp parallel num_threads(4)
+    if (omp_get_thread_num() == 1) {
+      for (int j = 0; j < children; j++) {
+        const pid_t child = fork_child();
+        if (child == 0) {
+          _exit(tasks_of_child() == 6 ? 7 : 8);
+        }
+        expect_exit(wait_for_child(child, child_deadline, "child beside tasks"), 7, "child beside tasks");
+      }
+    } else {
+      for (int j = 0; j < rounds; j++) {
+        for (int task = 0; task < tasks; task++) {
+#pragma omp task priority(1) shared(done)
+          {
+#pragma omp atomic
+            done++;
+          }
+        }
+#pragma omp taskwait
+      }
+    }
+    CHECK_EQUAL(done, 3 * rounds * tasks, "tasks beside forks");
+  }
+}
+
 // fork with handlers of the program's own (as malloc, Python and OpenSSL install them).
 static int prepared, in_parent, in_child;
 
@@ -432,6 +481,7 @@ int main(int count, char** arguments) {
       {"posix_spawn_in_members", posix_spawn_in_members, 0},
       {"inside_region_of_master", inside_region_of_master, 0},
       {"tasks_in_region_of_member", tasks_in_region_of_member, 0},
+      {"tasks_beside_those_of_others", tasks_beside_those_of_others, 0},
       {"child_handler_uses_openmp", child_handler_uses_openmp, 0},
       {NULL, NULL, 0},
   };

@@ -176,6 +176,15 @@ void root_ends(core::Worker& worker) {
   end_root_team(*root);
 }
 
+namespace {
+
+// The one that forked, and those that have opened the regions around it.
+void leave_teams_to(Member& member) {
+  for (Member* each = &member; each != nullptr; each = each->team->master.parent) leave_pool_to(*each);
+}
+
+}  // namespace
+
 void forked(core::Worker& self, const core::Worker& before) {
   forget_common_blocks();
   forget_teams_set_aside();
@@ -184,7 +193,9 @@ void forked(core::Worker& self, const core::Worker& before) {
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
   const bool was_root = before.current == &before.root.unit;
   if (before.current != nullptr && details(*before.current).face != nullptr) {
-    become_member(self.root.unit, *static_cast<Member*>(details(*before.current).face));
+    Member& member = *static_cast<Member*>(details(*before.current).face);
+    become_member(self.root.unit, member);
+    leave_teams_to(member);
     if (places.in_use()) place_forked(self, was_root);
   }
   const auto cache = static_cast<const WorkerCache*>(before.face);

@@ -49,15 +49,19 @@ PriorityClass& class_of(TaskPool& pool, const Task& task) {
   return **link;
 }
 
+void append(PriorityClass& own, Task& task) {
+  task.listing.next = nullptr;
+  task.listing.previous = own.last;
+  (own.last != nullptr ? own.last->listing.next : own.first) = &task;
+  own.last = &task;
+}
+
 // Returns the new TaskPool::listed.
 std::uint64_t put_by_priority(TaskPool& pool, Task& task) {
   core::SpinGuard guard(pool.priority_lock);
   PriorityClass& own = class_of(pool, task);
   task.listing.number = pool.listed.load(std::memory_order_relaxed) + 1;
-  task.listing.next = nullptr;
-  task.listing.previous = own.last;
-  (own.last != nullptr ? own.last->listing.next : own.first) = &task;
-  own.last = &task;
+  append(own, task);
   pool.prioritised.fetch_add(1, std::memory_order_relaxed);
   if (task.priority > 0) pool.urgent.fetch_add(1, std::memory_order_relaxed);
   pool.listed.store(task.listing.number, std::memory_order_release);
@@ -166,6 +170,54 @@ void free_pool(TaskPool& pool) {
     pool.classes = each->next;
     std::free(each);
   }
+}
+
+namespace {
+
+// Of those that are listed, the ones that the member or the task in its hand has made, which may be waited for.
+void keep_listed_of(const Member& member) {
+  TaskPool& pool = member.team->tasks;
+  unsigned kept = 0;
+  unsigned urgent = 0;
+  for (PriorityClass* each = pool.classes; each != nullptr; each = each->next) {
+    Task* task = each->first;
+    each->first = each->last = nullptr;
+    while (task != nullptr) {
+      Task* next = task->listing.next;
+      if (may_run(task, &member.implicit) || may_run(task, member.task)) {
+        append(*each, *task);
+        ++kept;
+        if (task->priority > 0) ++urgent;
+      }
+      task = next;
+    }
+  }
+  pool.prioritised.store(kept, std::memory_order_relaxed);
+  pool.urgent.store(urgent, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// A list whose lock somebody held may be half written: nobody goes through it any more. Those who wait are told that
+// they are not listed: the child may complete what one of them waits for, and must not resume it.
+void leave_pool_to(const Member& member) {
+  TaskPool& pool = member.team->tasks;
+  if (pool.lock.try_lock()) {
+    (void)unlist_all(pool);
+  } else {
+    pool.waiters = nullptr;
+    pool.free_waiters.store(0, std::memory_order_relaxed);
+    pool.bound_waiters.store(0, std::memory_order_relaxed);
+  }
+  pool.lock.unlock();
+  if (pool.priority_lock.try_lock()) {
+    keep_listed_of(member);
+  } else {
+    pool.classes = nullptr;
+    pool.prioritised.store(0, std::memory_order_relaxed);
+    pool.urgent.store(0, std::memory_order_relaxed);
+  }
+  pool.priority_lock.unlock();
 }
 
 TaskSeat& make_seat(Member& member) {

@@ -114,6 +114,10 @@ void close_pool(Team& team);
 /// Frees what the pool owns; nobody uses it any more.
 void free_pool(TaskPool& pool);
 
+/// In a forked child, for each team that what forked is a member of: all others are the parent's, with the locks that
+/// they hold, the units that wait, and the tasks that they have listed.
+void leave_pool_to(const Member& member);
+
 /// All tasks of the region have ended (see above).
 bool quiescent(const Team& team);
 
