@@ -386,6 +386,77 @@ static void tasks_in_region_of_member(void) {
   }
 }
 
+// Threads with the stacks, and so the thread-local storage, that libc took from the parent's other threads.
+enum { neighbours = 32 };
+static _Thread_local int own;
+static int* own_of[neighbours];
+static pthread_barrier_t together;
+
+static void* be_neighbour(void* argument) {
+  int** place = argument;
+  *place = &own;
+  own = -1;
+  pthread_barrier_wait(&together);
+  pthread_barrier_wait(&together);
+  return own == -1 ? NULL : argument;
+}
+
+static int members_beside_neighbours(void) {
+  int apart = 1;
+#pragma omp parallel num_threads(4) reduction(&& : apart)
+  {
+    const int number = omp_get_thread_num();
+    own = number;
+    for (int i = 0; i < neighbours; i++) {
+      apart = apart && own_of[i] != &own;
+    }
+#pragma omp barrier
+    apart = apart && own == number;
+  }
+  return apart;
+}
+
+static int storage_is_apart(void) {
+  pthread_t threads[neighbours];
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  CHECK_EQUAL(pthread_attr_setstacksize(&small, 65536), 0, "pthread_attr_setstacksize");
+  pthread_barrier_init(&together, NULL, neighbours + 1);
+  for (int i = 0; i < neighbours; i++) {
+    CHECK_EQUAL(pthread_create(&threads[i], &small, be_neighbour, &own_of[i]), 0, "pthread_create in the child");
+  }
+  pthread_barrier_wait(&together);
+  int apart = members_beside_neighbours();
+  pthread_barrier_wait(&together);
+  for (int i = 0; i < neighbours; i++) {
+    void* shared = NULL;
+    pthread_join(threads[i], &shared);
+    apart = apart && shared == NULL;
+  }
+  return apart;
+}
+
+static void fork_after_region(void) {
+  int present = 0;
+#pragma omp parallel num_threads(4) reduction(+ : present)
+  present += 1;
+  CHECK_EQUAL(present, 4, "members of a team's region");
+  const pid_t child = fork_child();
+  if (child == 0) {
+    _exit(storage_is_apart() ? 7 : 8);
+  }
+  expect_exit(wait_for_child(child, child_deadline, "child forked in teams"), 7, "child forked in teams");
+}
+
+// The team's regions have kept their threads in the parent. (The child's members ran as those, on what libc had given
+// to others.)
+static void inside_teams_after_region(void) {
+  for (int i = 0; i < repeats(3); i++) {
+#pragma omp teams num_teams(1)
+    fork_after_region();
+  }
+}
+
 static int tasks_of_child(void) {
   int done = 0;
   for (int task = 0; task < 3; task++) {
@@ -481,6 +552,7 @@ int main(int count, char** arguments) {
       {"posix_spawn_in_members", posix_spawn_in_members, 0},
       {"inside_region_of_master", inside_region_of_master, 0},
       {"tasks_in_region_of_member", tasks_in_region_of_member, 0},
+      {"inside_teams_after_region", inside_teams_after_region, 0},
       {"tasks_beside_those_of_others", tasks_beside_those_of_others, 0},
       {"child_handler_uses_openmp", child_handler_uses_openmp, 0},
       {NULL, NULL, 0},

@@ -178,9 +178,15 @@ void root_ends(core::Worker& worker) {
 
 namespace {
 
-// The one that forked, and those that have opened the regions around it.
+// The one that forked, and those that have opened the regions around it. Identities that the teams have kept for the
+// regions within, or for their own members, were lent by threads that were not forked. (Bug: libc gave their storage to
+// threads that the child started.)
 void leave_teams_to(Member& member) {
-  for (Member* each = &member; each != nullptr; each = each->team->master.parent) leave_pool_to(*each);
+  for (Member* each = &member; each != nullptr; each = each->team->master.parent) {
+    leave_pool_to(*each);
+    each->team->own_seats = nullptr;
+    if (ompt::watched) ompt::forget_threads_of_team(*each->team);
+  }
 }
 
 }  // namespace

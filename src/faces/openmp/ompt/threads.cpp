@@ -172,6 +172,11 @@ void forget_threads(Root& root) {
   root.thread_count = 0;
 }
 
+void forget_threads_of_team(Team& team) {
+  team.watched_threads = nullptr;
+  if (team.watched != nullptr) team.watched->own = KeptThreads{};
+}
+
 void end_all_threads() {
   core::Worker* worker = core::this_worker();
   if (worker == nullptr) return;

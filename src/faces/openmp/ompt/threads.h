@@ -29,6 +29,8 @@ void end_threads_of_root(core::Worker& worker, Root& root);
 void end_thread(core::Worker& worker, Thread& thread);
 /// In a forked child: threads but the caller's are gone, and so are their identities.
 void forget_threads(Root& root);
+/// The same for those that a team around the caller has taken from the pool.
+void forget_threads_of_team(Team& team);
 
 /// All that are not in a region.
 void end_all_threads();
