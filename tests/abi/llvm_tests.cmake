@@ -129,6 +129,9 @@ if(abi_has_clang)
   abi_clang_program(ompt_teams ${WEFT_CLANG} ompt_teams.c -O2)
   abi_register(abi.ompt.teams 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py teams $<TARGET_FILE:abi_ompt_teams>
     ${abi_clang_folder}/ompt_teams $<TARGET_FILE:abi_ompt_witness>)
+  abi_program(abi_ompt_fork -O2 ompt_fork.c)
+  abi_register(abi.ompt.fork 300 COMMAND ${Python3_EXECUTABLE} ${abi_root}/ompt_test.py fork $<TARGET_FILE:abi_ompt_fork>
+    $<TARGET_FILE:abi_ompt_witness>)
   # Programs that are here anyway, watched.
   foreach(name atomic barrier barrier_tasks critical depend_kinds depend_many detach detach_discarded doacross lock loop_dynamic loop_static ordered parallel_nested
           parallel_changing parallel_wide pause reduction reduction_parts sections single teams target constructs_f tasks_f tasks_5_f task_basic task_depend task_final task_many task_order task_recursion

@@ -1,4 +1,7 @@
-"""OMPT: ompt_test.py events PROGRAM TOOL | settings PROGRAM TOOL | teams GCC CLANG TOOL | archer RACE CLEAN ARCHER."""
+"""OMPT: ompt_test.py CASE ...
+
+events PROGRAM TOOL | settings PROGRAM TOOL | teams GCC CLANG TOOL | fork PROGRAM TOOL | archer RACE CLEAN ARCHER.
+"""
 
 import os
 import re
@@ -95,6 +98,15 @@ def teams(by_gcc: str, by_clang: str, tool: str) -> None:
         expect("refuses", run(program, WITNESS_REFUSES="1", OMP_TOOL_LIBRARIES=tool), r"^$", r"^$")
 
 
+def fork(program: str, tool: str) -> None:
+    """The child's line comes first, since the parent waits for it."""
+    nothing = "regions 0 members 0 tasks 0 pairs 0 cancels 0"
+    of_parent = "regions 2 members 7 tasks 0 pairs 0 cancels 0"
+    counted = rf"^witness: threads 0 {nothing}\nwitness: threads 4 {of_parent}\n$"
+    for workers in ("1", "2", "8", "64"):
+        expect(f"{workers} workers", run(program, OMP_TOOL_LIBRARIES=tool, WEFT_NUM_WORKERS=workers), r"^$", counted)
+
+
 def archer(race: str, clean: str, library: str) -> None:
     options = {"OMP_TOOL_LIBRARIES": library, "TSAN_OPTIONS": "ignore_noninstrumented_modules=1"}
     for workers in ("1", "2", "8"):
@@ -105,5 +117,5 @@ def archer(race: str, clean: str, library: str) -> None:
     expect("places, clean", run(clean, OMP_PLACES="threads", **options), r"^fine\n$", r"^$")
 
 
-CASES = {"events": events, "settings": settings, "teams": teams, "archer": archer}
+CASES = {"events": events, "settings": settings, "teams": teams, "fork": fork, "archer": archer}
 CASES[sys.argv[1]](*sys.argv[2:])

@@ -5,6 +5,7 @@
  * WITNESS_REFUSES: it does not want to be started.
  * WITNESS_WANTS: "masked" or "doacross", of which it must have been told by then. */
 #include <omp-tools.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -333,10 +334,14 @@ static void must(ompt_set_result_t got, ompt_set_result_t wanted, int event) {
   if (got != wanted) fail("ompt_set_callback(%d) returns %d, not %d", event, got, wanted);
 }
 
+/* A child is told of its own threads and regions. */
+static void forget_parent(void) { memset(&count, 0, sizeof count); }
+
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* tool_data) {
   if (getenv("WITNESS_REFUSES") != NULL) return 0;
   if (tool_data->value != 17 || device < 0) fail("initialized with other data");
   if (lookup("ompt_no_such_entry_point") != NULL) fail("an entry point that does not exist");
+  if (pthread_atfork(NULL, NULL, forget_parent) != 0) fail("no pthread_atfork");
   get_thread_data = (ompt_get_thread_data_t)lookup("ompt_get_thread_data");
   get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
   get_parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
@@ -378,6 +383,7 @@ static void finalize(ompt_data_t* tool_data) {
   if (tool_data->value != 17) fail("finalized with other data");
   if (count.regions != count.ended_regions) fail("%u regions, %u ended", count.regions, count.ended_regions);
   if (count.created != count.completed) fail("%u tasks, %u ended", count.created, count.completed);
+  if (count.threads < count.ended_threads) fail("%u threads, %u ended", count.threads, count.ended_threads);
   if (count.mutexes != 0) fail("%d mutexes held", (int)count.mutexes);
   const char* wanted = getenv("WITNESS_WANTS");
   if (wanted == NULL) wanted = "";

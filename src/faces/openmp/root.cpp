@@ -196,6 +196,7 @@ void forked(core::Worker& self, const core::Worker& before) {
   forget_teams_set_aside();
   reset_nthreads_lists();
   reset_affinity_display();
+  if (ompt::watched) ompt::forget_all_threads();
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
   const bool was_root = before.current == &before.root.unit;
   if (before.current != nullptr && details(*before.current).face != nullptr) {
@@ -208,7 +209,7 @@ void forked(core::Worker& self, const core::Worker& before) {
   if (!was_root || cache == nullptr || cache->root == nullptr) return;
   cache_of(self).root = cache->root;
   cache->root->seats = Seats{};  // their lenders were not forked
-  if (ompt::watched) ompt::forget_threads(*cache->root);
+  if (ompt::watched) ompt::forget_threads_of_root(*cache->root);
 }
 
 }  // namespace weft::openmp

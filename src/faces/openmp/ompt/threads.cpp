@@ -164,10 +164,13 @@ void end_threads_of_root(core::Worker& worker, Root& root) {
   root.thread_count = 0;
 }
 
-void forget_threads(Root& root) {
+void forget_all_threads() {
   lock.unlock();
   pool = nullptr;
   known = nullptr;
+}
+
+void forget_threads_of_root(Root& root) {
   root.threads = nullptr;
   root.thread_count = 0;
 }

@@ -27,9 +27,11 @@ void end_threads_of_root(core::Worker& worker, Root& root);
 
 /// One of them.
 void end_thread(core::Worker& worker, Thread& thread);
-/// In a forked child: threads but the caller's are gone, and so are their identities.
-void forget_threads(Root& root);
-/// The same for those that a team around the caller has taken from the pool.
+/// In a forked child: threads but the caller's are gone, and so are their identities. Whoever has forked.
+void forget_all_threads();
+/// Those of the root that has forked.
+void forget_threads_of_root(Root& root);
+/// Those that a team around the caller has taken from the pool.
 void forget_threads_of_team(Team& team);
 
 /// All that are not in a region.
