@@ -394,6 +394,7 @@ void after_fork_in_child() {
     pthread_setspecific(root_key, fresh);
     go_on_as(*fresh, *self);
   }
+  if (runtime.hooks.starts_afresh != nullptr) runtime.hooks.starts_afresh();
   if (fresh != nullptr && runtime.hooks.forked != nullptr) runtime.hooks.forked(*fresh, *self);
 }
 

@@ -24,7 +24,9 @@ struct Config {
 struct Hooks {
   void (*starts)() = nullptr;            // the first thread of the program comes to weft
   void (*root_ends)(Worker&) = nullptr;  // the KLT of a root is ending; its worker still works
-  /// In the child, after the core has started afresh: the new worker of the KLT that forked, a root
+  /// In a forked child, after the core has started afresh, whoever has forked: nobody else is here.
+  void (*starts_afresh)() = nullptr;
+  /// In the child, after that: the new worker of the KLT that forked, a root
   /// now, and the one that it had in the parent. Not called if it had none.
   void (*forked)(Worker& self, const Worker& before) = nullptr;
   /// A placed unit goes on on the calling KLT: binds that to the place. There are places.

@@ -457,6 +457,48 @@ static void inside_teams_after_region(void) {
   }
 }
 
+static void write_affinity(void) {
+  char line[1000];
+  CHECK(omp_capture_affinity(line, sizeof line, NULL) > 0, "a line of affinity is empty");
+}
+
+static void* keep_writing_affinity(void* argument) {
+  (void)argument;
+  while (!atomic_load(&stop)) {
+    write_affinity();
+  }
+  return NULL;
+}
+
+static void* child_writes_affinity(void* argument) {
+  (void)argument;
+  const pid_t child = fork_child();
+  if (child == 0) {
+    write_affinity();
+    _exit(7);
+  }
+  expect_exit(wait_for_child(child, child_deadline, "child that writes affinity"), 7, "child that writes affinity");
+  return NULL;
+}
+
+// The format of the line has a lock of weft's, which the child must not find taken; also where a thread forks that has
+// not used OpenMP.
+static void while_others_write_affinity(void) {
+  pthread_t others[2];
+  atomic_store(&stop, 0);
+  for (int i = 0; i < 2; i++) {
+    CHECK(pthread_create(&others[i], NULL, keep_writing_affinity, NULL) == 0, "pthread_create failed");
+  }
+  for (int i = 0; i < repeats(10); i++) {
+    child_writes_affinity(NULL);
+    run_in_pthread(child_writes_affinity, NULL);
+  }
+  atomic_store(&stop, 1);
+  for (int i = 0; i < 2; i++) {
+    pthread_join(others[i], NULL);
+  }
+}
+
 static int tasks_of_child(void) {
   int done = 0;
   for (int task = 0; task < 3; task++) {
@@ -553,6 +595,7 @@ int main(int count, char** arguments) {
       {"inside_region_of_master", inside_region_of_master, 0},
       {"tasks_in_region_of_member", tasks_in_region_of_member, 0},
       {"inside_teams_after_region", inside_teams_after_region, 0},
+      {"while_others_write_affinity", while_others_write_affinity, 0},
       {"tasks_beside_those_of_others", tasks_beside_those_of_others, 0},
       {"child_handler_uses_openmp", child_handler_uses_openmp, 0},
       {NULL, NULL, 0},

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -243,6 +244,8 @@ void BoundedText::terminate() {
 void BoundedText::pad() {
   if (length_ < size_) memset(buffer_ + length_, ' ', size_ - length_);
 }
+
+void reset_affinity_format() { new (&format_mutex) core::Mutex; }
 
 void set_affinity_format(const char* format, std::size_t length) {
   auto* copy = static_cast<char*>(malloc(length + 1));

@@ -49,4 +49,7 @@ void display_affinity(Dialect dialect, const char* format, std::size_t length);
 std::size_t capture_affinity(Dialect dialect, char* buffer, std::size_t size, const char* format);
 void display_affinity(Dialect dialect, const char* format);
 
+/// In a forked child.
+void reset_affinity_format();
+
 }  // namespace weft::openmp

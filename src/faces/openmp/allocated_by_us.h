@@ -10,4 +10,7 @@ void note_allocated(const void* block);
 /// Whether it was noted, which ends with the question: whoever asks frees or replaces the block.
 bool take_allocated_note(const void* block);
 
+/// In a forked child.
+void reset_allocated_notes();
+
 }  // namespace weft::openmp

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "base/panic.h"
 #include "core/environment.h"
@@ -60,6 +61,8 @@ void set_each(char* text) {
 }
 
 }  // namespace
+
+void reset_defaults() { new (&mutex) core::Mutex; }
 
 void set_defaults(const char* text, std::size_t length) {
   char* copy = strndup(text, length);

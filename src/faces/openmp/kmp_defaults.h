@@ -10,6 +10,9 @@ namespace weft::openmp {
 /// that are not used.
 void set_defaults(const char* text, std::size_t length);
 
+/// In a forked child.
+void reset_defaults();
+
 /// One `NAME=VALUE` of the environment, when the runtime starts; names that weft does not know are passed over.
 void set_before_start(const char* entry);
 

@@ -9,8 +9,12 @@
 #include "core/preempt_timer.h"
 #include "core/spinlock.h"
 #include "faces/openmp/affinity_display.h"
+#include "faces/openmp/affinity_format.h"
+#include "faces/openmp/allocated_by_us.h"
+#include "faces/openmp/atomic_lock.h"
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/experiment.h"
+#include "faces/openmp/kmp_defaults.h"
 #include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/places.h"
 #include "faces/openmp/ompt/regions.h"
@@ -18,6 +22,7 @@
 #include "faces/openmp/settings.h"
 #include "faces/openmp/startup.h"
 #include "faces/openmp/task_reduction.h"
+#include "faces/openmp/threadprivate.h"
 
 namespace weft::openmp {
 namespace {
@@ -191,12 +196,23 @@ void leave_teams_to(Member& member) {
 
 }  // namespace
 
-void forked(core::Worker& self, const core::Worker& before) {
+// Also where a thread has forked that had nothing to do with weft: others had, and may have held each of these locks.
+// (Bug: a child slept for ever that displayed its affinity.) If the caller itself holds one, in a handler of the
+// program's, it lets go of it once more when it goes on, which does nothing.
+void start_afresh() {
   forget_common_blocks();
   forget_teams_set_aside();
   reset_nthreads_lists();
   reset_affinity_display();
+  reset_affinity_format();
+  reset_allocated_notes();
+  reset_defaults();
+  reset_threadprivate();
+  new (&atomic_lock) core::Mutex;
   if (ompt::watched) ompt::forget_all_threads();
+}
+
+void forked(core::Worker& self, const core::Worker& before) {
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
   const bool was_root = before.current == &before.root.unit;
   if (before.current != nullptr && details(*before.current).face != nullptr) {

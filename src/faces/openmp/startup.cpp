@@ -55,6 +55,7 @@ constinit bool loaded = false;
   core::Hooks hooks;
   hooks.starts = start;
   hooks.root_ends = root_ends;
+  hooks.starts_afresh = start_afresh;
   hooks.forked = forked;
   hooks.take_place = bind_to_place;
   if (places.in_use()) hooks.klt_starts = bind_new_klt;

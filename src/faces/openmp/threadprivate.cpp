@@ -114,9 +114,10 @@ Variable& used_variable(void* address, std::size_t size) {
   variables_lock.lock();
   Variable& variable = variable_at(address);
   if (variable.image == nullptr) {
+    void* image = allocate_bytes(size);
+    std::memcpy(image, address, size);
     variable.size = size;
-    variable.image = allocate_bytes(size);
-    std::memcpy(variable.image, address, size);
+    variable.image = image;  // last: a child forked meanwhile finds it complete, or not at all
   }
   if (!has_key.load(std::memory_order_relaxed)) {
     if (pthread_key_create(&tables, destroy_table) != 0) base::panic("no key for threadprivate variables");
@@ -159,6 +160,8 @@ void* threadprivate_copy(void* variable, std::size_t size) {
   bucket = make<Copy>(&known, data, bucket);
   return data;
 }
+
+void reset_threadprivate() { new (&variables_lock) core::Mutex; }
 
 void note_initial_thread() { initial_thread = pthread_self(); }
 

@@ -23,4 +23,7 @@ void* threadprivate_copy(void* variable, std::size_t size);
 /// The calling thread is the initial one.
 void note_initial_thread();
 
+/// In a forked child.
+void reset_threadprivate();
+
 }  // namespace weft::openmp
