@@ -43,9 +43,8 @@ bool exists(Key key) {
          keys[key.index].generation.load(std::memory_order_acquire) == key.generation;
 }
 
-// Where the calling unit keeps its table; nullptr: it is a face's own unit.
-void** table_place(Worker& worker) {
-  Unit& unit = *worker.current;
+// Where the unit, on its worker, keeps its table; nullptr: it is a face's own unit.
+void** table_place(Worker& worker, Unit& unit) {
   if (is_root(unit)) return &worker.root.extras;
   return has_flag(unit, UnitFlag::free_standing) ? &details(unit).face : nullptr;
 }
@@ -114,7 +113,7 @@ bool delete_key(Key key) {
 KeyAnswer set_value(Key key, void* value) {
   if (!exists(key)) return KeyAnswer::no_such_key;
   Worker& worker = worker_here();
-  void** place = table_place(worker);
+  void** place = table_place(worker, *worker.current);
   if (place == nullptr) return KeyAnswer::not_for_this_unit;
   auto table = static_cast<Table*>(*place);
   if (table == nullptr || key.index >= table->count) {
@@ -129,7 +128,8 @@ KeyAnswer set_value(Key key, void* value) {
 
 KeyAnswer get_value(Key key, void** value) {
   if (!exists(key)) return KeyAnswer::no_such_key;
-  void** place = table_place(worker_here());
+  Worker& worker = worker_here();
+  void** place = table_place(worker, *worker.current);
   if (place == nullptr) return KeyAnswer::not_for_this_unit;
   auto table = static_cast<Table*>(*place);
   const bool there =
@@ -148,8 +148,8 @@ bool ends_extras(const Unit& unit) {
   return table != nullptr && table->rounds != 0;
 }
 
-void inherit_extras(Worker& worker, Worker& before) {
-  void** place = table_place(before);
+void inherit_extras(Worker& worker, Worker& before, Unit& forked) {
+  void** place = table_place(before, forked);
   if (place != nullptr) worker.root.extras = std::exchange(*place, &of_forked);
 }
 

@@ -29,9 +29,9 @@ KeyAnswer get_value(Key key, void** value);
 /// Whether the destructors of a free-standing unit's values run: it is at its end already, and cannot be cancelled.
 bool ends_extras(const Unit& unit);
 
-/// In a forked child: what forked, root or unit, goes on as this root, with its values. The end of a unit's function
-/// ends that root from then on (end_forked()).
-void inherit_extras(struct Worker& root, struct Worker& before);
+/// In a forked child: what forked, root or unit, on the worker `before`, goes on as this root, with its values. The end
+/// of a unit's function ends that root from then on (end_forked()).
+void inherit_extras(struct Worker& root, struct Worker& before, Unit& forked);
 /// The same, where it was a free-standing unit without a worker.
 void inherit_extras(struct Worker& root, Unit& forked);
 

@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/thread_pointer.h"
 #include "base/relaxed.h"
 #include "core/technique/start.h"
 #include "core/unit.h"
 #include "core/worker.h"
 #include "os/cpu_set.h"
+#include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
 #include "os/ticker.h"
@@ -85,6 +87,14 @@ inline bool is_lent_from_here(const Worker& worker) {
   if (worker.use.load(std::memory_order_relaxed) != WorkerUse::root || worker.identities.home != nullptr) return false;
   const Klt* carrier = worker.carrier.load(std::memory_order_acquire);
   return carrier == nullptr || carrier->id != os::this_klt();
+}
+
+/// The same in a forked child, of the worker that the caller had in the parent. No KLT has the number here that it had;
+/// but that of the root sleeps with its own thread pointer, on which nothing else runs.
+inline bool was_lent_from_here(const Worker& before) {
+  if (before.use.load(std::memory_order_relaxed) != WorkerUse::root || before.identities.home != nullptr) return false;
+  return before.carrier.load(std::memory_order_relaxed) == nullptr ||
+         before.root.unit.details.identity->thread_pointer == arch::thread_pointer();
 }
 
 /// The worker ends: those that wait for it are for all.

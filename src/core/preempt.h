@@ -117,7 +117,9 @@ inline void let_go_here(Worker* worker) {
 /// midst of something.
 class HeldOff {
  public:
-  HeldOff() : worker_(this_worker()) { hold_off_here(worker_); }
+  HeldOff() : HeldOff(this_worker()) {}
+  /// The caller's worker; nullptr: nothing could leave it.
+  explicit HeldOff(Worker* worker) : worker_(worker) { hold_off_here(worker_); }
   ~HeldOff() { let_go_here(worker_); }
   HeldOff(const HeldOff&) = delete;
   HeldOff& operator=(const HeldOff&) = delete;

@@ -337,18 +337,22 @@ void look_out_for_end_of(Unit& forked, Worker& worker) {
 
 // Root or unit: what forked goes on as this root, on the stack and the identity that it has, with its values and with
 // what it holds.
-void go_on_as(Worker& worker, Worker& before) {
-  Unit* forked = before.current;
+void go_on_as(Worker& worker, Worker& before, Unit* forked) {
   if (forked == nullptr) return;
   worker.root.known_as = is_root(*forked) ? before.root.known_as : forked;
   worker.root.was_unit = !is_root(*forked) || before.root.was_unit;
-  inherit_extras(worker, before);
+  inherit_extras(worker, before, *forked);
   if (worker.root.was_unit) look_out_for_end_of(*forked, worker);
 }
 
 // In the child there is one KLT, and every other worker is a picture of the past.
 void after_fork_in_child() {
   Worker* self = this_worker();
+  // A handler of the program's on the KLT of a root that has lent its worker forks for the root, whatever runs on the
+  // other KLT. (Bug: its child had that one's signals blocked, and was that one.)
+  const bool lent = self != nullptr && was_lent_from_here(*self);
+  Unit* forked = nullptr;  // as it stays in a handler over a scheduler
+  if (self != nullptr) forked = lent ? &self->root.unit : self->current;
   runtime.epoch.fetch_add(1, std::memory_order_relaxed);
   runtime.slots.store(0, std::memory_order_relaxed);
   runtime.started.store(0, std::memory_order_relaxed);
@@ -380,7 +384,7 @@ void after_fork_in_child() {
   reset_keys();
   reset_timer();
   reset_watchdog();
-  give_back_signals(self);  // before: by what KLTs have blocked it is known who was one
+  give_back_signals(lent ? nullptr : self);  // before: by what KLTs have blocked it is known who was one
   os::forget_klts();
   reset_ticking();
   reset_klts();
@@ -392,10 +396,10 @@ void after_fork_in_child() {
     fresh = register_worker();
     if (fresh == nullptr || !become_root(*fresh)) base::panic("no memory for a thread of the program");
     pthread_setspecific(root_key, fresh);
-    go_on_as(*fresh, *self);
+    go_on_as(*fresh, *self, forked);
   }
   if (runtime.hooks.starts_afresh != nullptr) runtime.hooks.starts_afresh();
-  if (fresh != nullptr && runtime.hooks.forked != nullptr) runtime.hooks.forked(*fresh, *self);
+  if (fresh != nullptr && runtime.hooks.forked != nullptr) runtime.hooks.forked(*fresh, *self, forked);
 }
 
 unsigned configured_workers() {

@@ -26,9 +26,9 @@ struct Hooks {
   void (*root_ends)(Worker&) = nullptr;  // the KLT of a root is ending; its worker still works
   /// In a forked child, after the core has started afresh, whoever has forked: nobody else is here.
   void (*starts_afresh)() = nullptr;
-  /// In the child, after that: the new worker of the KLT that forked, a root
-  /// now, and the one that it had in the parent. Not called if it had none.
-  void (*forked)(Worker& self, const Worker& before) = nullptr;
+  /// In the child, after that: the new worker of the KLT that forked, a root now, the one that it had in the parent,
+  /// and what ran on that KLT (nullptr: a handler over a scheduler). Not called if it had no worker.
+  void (*forked)(Worker& self, const Worker& before, const Unit* forked) = nullptr;
   /// A placed unit goes on on the calling KLT: binds that to the place. There are places.
   void (*take_place)(Worker& worker, Unit& unit) = nullptr;
   /// The calling KLT, which another one of the process has started, begins to carry the worker, of weft's.

@@ -212,11 +212,11 @@ void start_afresh() {
   if (ompt::watched) ompt::forget_all_threads();
 }
 
-void forked(core::Worker& self, const core::Worker& before) {
+void forked(core::Worker& self, const core::Worker& before, const core::Unit* what) {
   // Where it was: outside regions, or inside one whose other members exist only in the parent.
-  const bool was_root = before.current == &before.root.unit;
-  if (before.current != nullptr && details(*before.current).face != nullptr) {
-    Member& member = *static_cast<Member*>(details(*before.current).face);
+  const bool was_root = what == &before.root.unit;
+  if (what != nullptr && details(*what).face != nullptr) {
+    Member& member = *static_cast<Member*>(details(*what).face);
     become_member(self.root.unit, member);
     leave_teams_to(member);
     if (places.in_use()) place_forked(self, was_root);

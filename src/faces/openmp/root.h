@@ -105,6 +105,6 @@ void run_tasks_left(core::Worker& worker);
 // Hooks for the core.
 void root_ends(core::Worker& worker);
 void start_afresh();
-void forked(core::Worker& self, const core::Worker& before);
+void forked(core::Worker& self, const core::Worker& before, const core::Unit* what);
 
 }  // namespace weft::openmp

@@ -22,6 +22,7 @@
 #include <spawn.h>
 #include <threads.h>
 
+#include "core/klt_switch.h"
 #include "core/preempt.h"
 #include "core/signal_masks.h"
 #include "faces/openmp/abi/export.h"
@@ -54,10 +55,17 @@ constinit NextFunction<int(const char*)> run("system");
   run.look_up();
 }
 
+// nullptr: the caller has none, or is a handler of the program's on the KLT of a thread that sleeps, as another KLT
+// carries its worker. What that one holds, and has blocked, is about what runs there.
+core::Worker* worker_of_caller() {
+  core::Worker* worker = core::this_worker();
+  return worker != nullptr && core::is_lent_from_here(*worker) ? nullptr : worker;
+}
+
 // What the caller's children shall have blocked, and whether that is something else than what it has itself.
 struct ChildSignals {
   const os::SignalMask own = os::signals_blocked();
-  const os::SignalMask wanted = core::signals_of_child(core::this_worker());
+  const os::SignalMask wanted = core::signals_of_child(worker_of_caller());
   bool differ() const { return wanted != own; }
 };
 
@@ -71,7 +79,7 @@ class CallThatBlocks {
   CallThatBlocks& operator=(const CallThatBlocks&) = delete;
 
  private:
-  core::HeldOff here_;
+  const core::HeldOff here_{worker_of_caller()};
 };
 
 bool says_which_signals(const posix_spawnattr_t* attributes) {
