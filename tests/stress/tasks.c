@@ -440,6 +440,38 @@ static void team_sizes_change_while_tasks_are_stolen(void) {
   }
 }
 
+// Who waits with a lock held can run only tasks of its own, and one of those becomes ready at somebody who goes on to
+// another task, and waits for the lock. All slept where the former had looked while another had that task in hand.
+static void tasks_wait_with_lock_held(void) {
+  enum { pairs = 20 };
+  for (int i = 0; i < repeats(50); i++) {
+    atomic_int count;
+    atomic_init(&count, 0);
+#pragma omp parallel num_threads(3)
+#pragma omp single
+    for (int pair = 0; pair < pairs; pair++) {
+#pragma omp task
+#pragma omp critical(held_in_taskwait)
+      {
+        int made = 0;
+#pragma omp task depend(out : made) shared(made)
+        made = 1;
+#pragma omp task depend(in : made) shared(made)
+        atomic_fetch_add(&count, made);
+#pragma omp taskwait
+      }
+#pragma omp task
+      {
+#pragma omp task
+#pragma omp critical(held_in_taskwait)
+        atomic_fetch_add(&count, 1);
+#pragma omp taskwait
+      }
+    }
+    CHECK_EQUAL(atomic_load(&count), 2 * pairs, "tasks beside a lock that is held in a taskwait");
+  }
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -460,6 +492,7 @@ int main(int count, char** arguments) {
       {"tasks_outside_regions", tasks_outside_regions, 0},
       {"tasks_in_nested_teams", tasks_in_nested_teams, 0},
       {"peace_and_theft_by_turns", peace_and_theft_by_turns, 0},
+      {"tasks_wait_with_lock_held", tasks_wait_with_lock_held, 0},
       {"team_sizes_change_while_tasks_are_stolen", team_sizes_change_while_tasks_are_stolen, 0},
       {NULL, NULL, 0},
   };

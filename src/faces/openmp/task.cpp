@@ -459,7 +459,7 @@ inline std::uint64_t most_children(const Member& member) {
   while (member.task->family.children() > most_children(member) / 2) {
     Task* task = take_newest(seat);
     if (task == nullptr) return;
-    if (!may_run(task, below)) return seat.deque.push(task);
+    if (!may_run(task, below)) return put_back(member, *task);
     run_found(member, *task, seat.around);
   }
 }

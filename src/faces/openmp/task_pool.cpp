@@ -6,6 +6,7 @@
 #include "base/panic.h"
 #include "core/scheduler.h"
 #include "faces/openmp/blocks.h"
+#include "faces/openmp/members.h"
 #include "faces/openmp/region_end.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/spare_task.h"
@@ -96,11 +97,28 @@ Task* take_by_priority(TaskPool& pool, const Task* only_below, std::uint64_t fir
   return nullptr;
 }
 
+void put_into_deque(TaskSeat& seat, Task& task) {
+  seat.deque.push(&task);
+  seat.offered.store(seat.offered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+// A task has been put back, or aside. (Bug: who looked while it was in hand saw nothing, and slept over a task that was
+// for him: for ever, if the others waited for what he held.) It counts as offered anew; but those who sleep in the
+// kernel are woken only if there is something that they would do, for who yields may put back tasks all the time.
+[[gnu::noinline]] void notify_of_what_was_in_hand(Team& team) {
+  if (team.level == 0) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: list_waiter(), behind which its worker looks
+  if (wants_help(team.share)) core::notify(&team.share);
+}
+
 constexpr unsigned most_mistakes = 3;
 
+// nullptr: there was a moment at which nothing was there. (Bug: or another thief was faster, and had left some.)
 Task* steal_oldest(TaskSeat& victim) {
   const core::Privacy::Visit visit(&victim.privacy);
-  return victim.deque.steal();
+  Task* task = victim.deque.steal();
+  while (task == nullptr && !victim.deque.looks_empty()) task = victim.deque.steal();
+  return task;
 }
 
 Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
@@ -118,6 +136,7 @@ Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
     const std::uint64_t listed = put_by_priority(pool, *task);
     if (search.listed_to == listed) search.listed_to = listed + 1;  // nobody else has put any there
     ++search.mistakes;
+    notify_of_what_was_in_hand(*member.team);
     return nullptr;
   }
   return nullptr;
@@ -283,10 +302,14 @@ void enqueue(Member& member, Task& task) {
   if (task.priority > 0) {
     put_by_priority(pool, task);
   } else {
-    seat.deque.push(&task);
-    seat.offered.store(seat.offered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    put_into_deque(seat, task);
   }
   if (member.team->level != 0) core::notify(&member.team->share);
+}
+
+void put_back(Member& member, Task& task) {
+  put_into_deque(seat_of(member), task);
+  notify_of_what_was_in_hand(*member.team);
 }
 
 void enqueue_for_all(Team& team, Task& task) {
@@ -326,10 +349,12 @@ Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   if (urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   TaskSeat& seat = seat_of(member);
-  if (Task* task = take_newest(seat); task != nullptr) {
-    if (may_run(task, only_below)) return task;
-    seat.deque.push(task);
-  }
+  if (seat.deque.pushed() != search.put_back_at) [[likely]]
+    if (Task* task = take_newest(seat); task != nullptr) {
+      if (may_run(task, only_below)) return task;
+      put_back(member, *task);
+      search.put_back_at = seat.deque.pushed();
+    }
   if (!urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   return steal_task(member, only_below, search);

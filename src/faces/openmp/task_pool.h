@@ -33,6 +33,10 @@ struct Team;
 struct TaskSearch {
   unsigned mistakes = 0;        // tasks stolen that it may not run
   std::uint64_t listed_to = 0;  // 1 more than TaskPool::listed before the list was gone through in vain; 0: it was not
+  /// Deque::pushed() when the newest of the member's own was put back, since it may not run; -1: none was. Until that
+  /// changes nothing in the deque is for the wait: what comes there while a task runs is below that task (made below
+  /// it, or made ready by a sibling's end), and lies above all that was there before.
+  std::int64_t put_back_at = -1;
 };
 
 struct TaskSeat {
@@ -45,7 +49,7 @@ struct TaskSeat {
   std::size_t plenty;  // so many tasks in the deque that those who look for some find them for a while
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
-  std::atomic<std::uint64_t> offered{0};  // tasks put into the deque
+  std::atomic<std::uint64_t> offered{0};  // tasks put into the deque, or back there
 };
 
 /// Tasks of one priority, in the order in which they came. Of those without a priority, which somebody has come across
@@ -128,6 +132,8 @@ bool has_queued_tasks(const TaskPool& pool);
 std::uint64_t tasks_offered(const TaskPool& pool);
 
 void enqueue(Member& member, Task& task);
+/// The same for one that take_newest() has given, and that may not be run where the member is.
+void put_back(Member& member, Task& task);
 /// Where every member finds it at once; by anybody. For a task that may not be one that the caller may run.
 void enqueue_for_all(Team& team, Task& task);
 
