@@ -548,6 +548,30 @@ static void tasks_beside_those_of_others(void) {
   }
 }
 
+// The child leaves the region. A task of the master's is not complete, and nobody is there who would ever complete it:
+// the child waited for it.
+static void leaves_region_with_task_of_parent(void) {
+  for (int i = 0; i < repeats(5); i++) {
+    pid_t child = 1;
+#pragma omp parallel num_threads(2) shared(child)
+#pragma omp master
+    {
+      omp_event_handle_t event;
+#pragma omp task detach(event)
+      {}
+      child = fork_child();
+      if (child != 0) {
+        expect_exit(wait_for_child(child, child_deadline, "child that leaves a region"), 7,
+                    "child that leaves a region");
+        omp_fulfill_event(event);
+      }
+    }
+    if (child == 0) {
+      _exit(omp_get_level() == 0 ? 7 : 8);
+    }
+  }
+}
+
 // fork with handlers of the program's own (as malloc, Python and OpenSSL install them).
 static int prepared, in_parent, in_child;
 
@@ -597,6 +621,7 @@ int main(int count, char** arguments) {
       {"inside_teams_after_region", inside_teams_after_region, 0},
       {"while_others_write_affinity", while_others_write_affinity, 0},
       {"tasks_beside_those_of_others", tasks_beside_those_of_others, 0},
+      {"leaves_region_with_task_of_parent", leaves_region_with_task_of_parent, 0},
       {"child_handler_uses_openmp", child_handler_uses_openmp, 0},
       {NULL, NULL, 0},
   };

@@ -113,10 +113,29 @@ void end_taskgroup(Member& member) {
   std::free(group);
 }
 
+namespace {
+
+// In a process that was forked inside the region. (Bug: it waited for what other members had in hand, who exist only in
+// the parent.)
+void run_what_is_here(Member& member) {
+  TaskSearch search;
+  while (!member.implicit.family.no_descriptors()) {
+    Task* task = find_task(member, nullptr, search);
+    if (task == nullptr) return;
+    run_found(member, *task, search);
+  }
+}
+
+}  // namespace
+
 void end_implicit_task_that_had_children(Member& member) {
   if (!member.implicit.family.no_descriptors()) {
-    FamilyWait<true> gone{member.implicit.family, nullptr};
-    wait_for(member, gone);
+    if (forked_inside(*member.team)) {
+      run_what_is_here(member);
+    } else {
+      FamilyWait<true> gone{member.implicit.family, nullptr};
+      wait_for(member, gone);
+    }
   }
   if (member.implicit.children_table != nullptr) free_table(member.implicit);
 }

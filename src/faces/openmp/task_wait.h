@@ -104,7 +104,8 @@ void wait_for(Member& member, Condition& condition) {
   }
 }
 
-/// The member's implicit task ends; other than a master's, it waits until nothing refers to it.
+/// The member's implicit task ends: it waits until nothing refers to it, but in a forked child for nothing that others
+/// had in hand.
 void end_implicit_task_that_had_children(Member& member);
 inline void end_implicit_task(Member& member) {
   if (!member.implicit.family.no_descriptors() || member.implicit.children_table != nullptr) [[unlikely]]
