@@ -274,7 +274,8 @@ void take_members(core::Worker& worker, Team& team) {
     Unreported returned;
     const bool finished = run_members(worker, team, run, returned);
     const bool short_ones = were_short(run, arch::ticks() - claimed);
-    if (!short_ones) team.share.run_length.store(0, std::memory_order_relaxed);  // while the region is still open
+    // Only while some are to be reported: so the region is still open. (Bug: this was said of the next one.)
+    if (!short_ones && returned.count != 0) team.share.run_length.store(0, std::memory_order_relaxed);
     report(team, returned, false);
     worker.restraint.took(claimed - began, finished ? arch::ticks() - claimed : UINT64_MAX);
     if (core::has_local_work(worker)) return;
