@@ -29,8 +29,11 @@ Event* make_event(Member& member) {
 void fulfil_event(Event* event) {
   Member& self = this_member();  // a thread from outside enters weft here: it may have to resume somebody
   Team& team = *event->team;
-  const bool discarded = event->task.load(std::memory_order_acquire) == nullptr;
-  const bool holds = !discarded && hold_open(team);
+  // The team of a task that has been discarded may be gone. (Bug: the task was discarded behind the look, and a thread
+  // of the program that was the last to use its team ended.)
+  const bool is_pending = event->task.load(std::memory_order_acquire) != nullptr &&
+                          !event->decided.exchange(true, std::memory_order_acq_rel);
+  const bool holds = is_pending && hold_open(team);
   if (ompt::watched) ompt::event_is_fulfilled(*event);
   if (event->left.drop(team.tasks, 1) == 0) {
     Task* task = event->task.load(std::memory_order_relaxed);

@@ -7,7 +7,9 @@
 // does not defer does not count its end; it waits until only that is left, and completes the task itself.
 //
 // A task that is discarded by cancellation is complete at once and forgets its event, which then lives until it is
-// fulfilled: `task` is taken away before the end is counted.
+// fulfilled: `task` is taken away before the end is counted. Its team may be gone then, with the thread of the program
+// that it was of; so `decided` says which came first. If somebody fulfils already, the task is not complete without
+// him.
 #pragma once
 
 #include <atomic>
@@ -20,6 +22,7 @@ struct Event {
   TaskCounter left{2};
   Team* team = nullptr;
   std::atomic<Task*> task{nullptr};  // nullptr: not created yet, or discarded
+  std::atomic<bool> decided{false};  // whether the event is fulfilled or forgotten; by whoever is first to set this
   /// The task's, where a tool is told of that, which outlives the task: it may be discarded while a tool is told that
   /// the event is fulfilled.
   std::atomic<ompt::Record*> record{nullptr};
@@ -36,7 +39,10 @@ void fulfil_event(Event* event);
 bool end_body_of_detached(Member& member, Task& task);
 /// The same for an undeferred task: waits.
 void wait_for_event(Member& member, Task& task);
-/// The task, whose body never began, is complete.
+/// The task's body shall never begin. False: somebody is about to fulfil the event, and the task ends as if its body
+/// had ended; else forget_event() is next.
+inline bool may_forget(Event& event) { return !event.decided.exchange(true, std::memory_order_acq_rel); }
+/// The task, whose body never began, is complete; or it has not been created.
 void forget_event(Member& member, Event& event);
 
 }  // namespace weft::openmp

@@ -574,7 +574,7 @@ bool run_unless_discarded(Member& member, Task& task) {
     complete(member, task);
     return true;
   }
-  if (!discarded) return end_detached(member, task);
+  if (!discarded || !may_forget(*task.event)) return end_detached(member, task);
   leave_to_others(task);
   forget_event(member, *task.event);
   complete_left(member, task);
