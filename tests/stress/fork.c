@@ -556,7 +556,7 @@ static void leaves_region_with_task_of_parent(void) {
 #pragma omp parallel num_threads(2) shared(child)
 #pragma omp master
     {
-      omp_event_handle_t event;
+      omp_event_handle_t event = (omp_event_handle_t)0;
 #pragma omp task detach(event)
       {}
       child = fork_child();
