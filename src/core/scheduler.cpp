@@ -484,7 +484,7 @@ bool may_be_lent_for(const Worker& worker, const Unit& unit) {
 // Until the unit is done, or schedule() had better go on: the same on the KLT that the worker was lent to has come to
 // its end, for instance.
 void run_what_is_at_hand(Worker& worker, const Unit& awaited) {
-  while (!is_done(awaited) && !worker.turns.of_what_was_left) {
+  while (!is_done(awaited) && !worker.turns.of_what_was_left && !has_custom_function(worker)) {
     Unit* next = next_ready(worker);
     if (next == nullptr) return;
     const bool is_last = may_be_lent_for(worker, *next);

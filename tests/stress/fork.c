@@ -553,12 +553,13 @@ static void tasks_beside_those_of_others(void) {
 static void leaves_region_with_task_of_parent(void) {
   for (int i = 0; i < repeats(5); i++) {
     pid_t child = 1;
-#pragma omp parallel num_threads(2) shared(child)
+    int begun = 0;
+    omp_event_handle_t event;
+#pragma omp parallel num_threads(2) shared(child, event, begun)
 #pragma omp master
     {
-      omp_event_handle_t event = (omp_event_handle_t)0;
-#pragma omp task detach(event)
-      {}
+#pragma omp task detach(event) shared(begun)
+      begun = 1;
       child = fork_child();
       if (child != 0) {
         expect_exit(wait_for_child(child, child_deadline, "child that leaves a region"), 7,
@@ -569,6 +570,7 @@ static void leaves_region_with_task_of_parent(void) {
     if (child == 0) {
       _exit(omp_get_level() == 0 ? 7 : 8);
     }
+    CHECK_EQUAL(begun, 1, "a task of the parent's");
   }
 }
 
