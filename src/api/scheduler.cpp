@@ -32,7 +32,9 @@ void run_stacked(void* argument) {
       core::Worker& worker = *core::this_worker();
       core::Unit* unit = scheduler->next(worker);
       if (unit == nullptr) break;
-      core::run_one(worker, *unit);
+      // Not another one, to which the unit has been told to migrate.
+      const core::Pool* home = unit->pool.load(std::memory_order_relaxed);
+      core::run_one(worker, *unit, home != nullptr && scheduler->has(*home) ? home : nullptr);
     }
   }
   scheduler->users.fetch_sub(1, std::memory_order_release);

@@ -244,7 +244,7 @@ void Searching::sleep() {
   } else {
     ++worker.counters.sleeps;
     if (parked == Parked::for_work_within && any_work()) notify_slow(nullptr);  // for others: they may need this CPU
-    if (parked == Parked::for_work_within) start_those_who_attend();
+    if (parked != Parked::for_its_pools) start_those_who_attend();
     while (worker.parked.load(std::memory_order_acquire) == parked) os::futex_wait(worker.parked, parked);
   }
   if (was_active) become_active(worker);

@@ -57,7 +57,8 @@ void start_all_klts() {
   std::atomic_thread_fence(std::memory_order_seq_cst);  // as in notify_slow()
   if (wake_attendant(pool, scope)) return;
   if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers) start_all_klts();
-  if (are_open()) notify_slow(scope);
+  // Where one could not be started it may be switched on by now: then somebody looks into all pools, or starts it.
+  if (are_open() || runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers) notify_slow(scope);
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ namespace {
 
 // Whether the worker is the one that serves a pool that one worker has to itself. A unit may have come from such a
 // pool, or be told to migrate there, and run elsewhere. Who serves it is not known where that is a scheduler in a pool:
-// then it is whoever runs something out of it.
+// then it is one whose unit has been run by that scheduler.
 bool serves(const Worker& worker, const Pool& pool) {
   const Worker* server = pool.server.load(std::memory_order_relaxed);
-  return server != nullptr ? server == &worker : worker.runs_from == &pool;
+  return server != nullptr ? server == &worker : worker.served == &pool;
 }
 
 // Why a unit comes back.

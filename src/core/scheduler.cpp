@@ -525,13 +525,13 @@ void run_until_done(const Unit& unit) {
   if (loops && until_done == nullptr && !is_over(worker)) schedule(worker, false);
 }
 
-void run_one(Worker& worker, Unit& unit) {
+void run_one(Worker& worker, Unit& unit, const Pool* served) {
   SchedulerFrame frame(worker);
-  const Pool* before = worker.runs_from;
-  worker.runs_from = unit.pool.load(std::memory_order_relaxed);
+  const Pool* before = worker.served;
+  worker.served = served;
   run(worker, unit);
   put_back_what_was_handed_on(worker);
-  worker.runs_from = before;
+  worker.served = before;
 }
 
 void run_one_as_here(Worker& worker, Unit& unit) {

@@ -157,8 +157,9 @@ Unit* next_that_holds_klt(Worker& worker, const Unit& leaving);
 /// No lock that the interrupted code may hold, no memory.
 void put_back_preempted(Worker& worker, Unit& unit);
 
-/// Runs a ready unit on the calling worker, on top of the caller, until it waits, yields or ends.
-void run_one(Worker& worker, Unit& unit);
+/// Runs a ready unit on the calling worker, on top of the caller, until it waits, yields or ends. `served`: a pool of
+/// access priv that the worker serves meanwhile, though Pool::server does not tell.
+void run_one(Worker& worker, Unit& unit, const Pool* served = nullptr);
 /// The same, and it begins with the caller's floating-point modes.
 void run_one_as_here(Worker& worker, Unit& unit);
 

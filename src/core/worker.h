@@ -221,9 +221,9 @@ struct alignas(base::cache_line) Worker {
   std::uint32_t random = 1;
   void* signal_stack = nullptr;  // of the KLT that it was born with, which had none
   Root root;
-  WholeUnit scheduler_code;         // `current` in a scheduler of the program's own, between units: cannot wait
-  void* face = nullptr;             // a face's own caches
-  const Pool* runs_from = nullptr;  // what runs has come out of this one, by the hand of a scheduler in a pool
+  WholeUnit scheduler_code;      // `current` in a scheduler of the program's own, between units: cannot wait
+  void* face = nullptr;          // a face's own caches
+  const Pool* served = nullptr;  // here, by a scheduler in a pool, which has run a unit that goes back there
   Worker* next_unused = nullptr;
   base::Relaxed<unsigned> held_off{0};  // what runs here is not left (core/preempt.h, HeldOff)
   Slice slice;

@@ -27,29 +27,37 @@ std::size_t cut(std::size_t size) { return size < most_transferred ? size : most
 
 iovec one_piece(const void* address, std::size_t size) { return {const_cast<void*>(address), cut(size)}; }
 
-// SIGPIPE comes to the KLT that writes, and before the call returns; so it can be taken back here. One that the program
-// has blocked and waits for stays: the kernel makes one of both.
+// SIGPIPE comes to the KLT that writes, and before the call returns; so it can be taken back here. If one of the
+// program's was pending on this KLT the kernel has made one of both: that is given back.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
     arch::system_call(SYS_rt_sigprocmask, SIG_BLOCK, address_of(&mine_), address_of(&before_), kernel_set_bytes);
-    arch::system_call(SYS_rt_sigpending, address_of(&pending_), kernel_set_bytes);
+    was_pending_ = is_pending();
   }
   ~WithoutSigpipe() { arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, address_of(&before_), 0, kernel_set_bytes); }
   WithoutSigpipe(const WithoutSigpipe&) = delete;
   WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
 
   long taken_back(long answer) const {
-    if (answer != -EPIPE || (pending_ & mine_) != 0) return answer;
+    if (answer != -EPIPE) return answer;
     const timespec at_once{};
     arch::system_call(SYS_rt_sigtimedwait, address_of(&mine_), 0, address_of(&at_once), kernel_set_bytes);
+    if (was_pending_ && !is_pending())
+      arch::system_call(SYS_tgkill, arch::system_call(SYS_getpid), arch::system_call(SYS_gettid), SIGPIPE);
     return answer;
   }
 
  private:
+  bool is_pending() const {
+    std::uint64_t pending = 0;
+    arch::system_call(SYS_rt_sigpending, address_of(&pending), kernel_set_bytes);
+    return (pending & mine_) != 0;
+  }
+
   std::uint64_t mine_ = std::uint64_t{1} << (SIGPIPE - 1U);
   std::uint64_t before_ = 0;
-  std::uint64_t pending_ = 0;
+  bool was_pending_ = false;
 };
 
 // -ENOTSOCK: it is no socket.

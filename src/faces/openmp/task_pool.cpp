@@ -45,7 +45,9 @@ PriorityClass& class_of(TaskPool& pool, const Task& task) {
   if (*link == nullptr || (*link)->priority != task.priority || (*link)->deepest != deepest) {
     void* memory = std::malloc(sizeof(PriorityClass));
     if (memory == nullptr) no_memory();
-    *link = new (memory) PriorityClass{task.priority, deepest, nullptr, nullptr, *link};
+    auto made = new (memory) PriorityClass{task.priority, deepest, nullptr, nullptr, *link};
+    std::atomic_signal_fence(std::memory_order_release);  // a child may be forked in between (keep_listed_of)
+    *link = made;
   }
   return **link;
 }
@@ -53,6 +55,7 @@ PriorityClass& class_of(TaskPool& pool, const Task& task) {
 void append(PriorityClass& own, Task& task) {
   task.listing.next = nullptr;
   task.listing.previous = own.last;
+  std::atomic_signal_fence(std::memory_order_release);  // as above
   (own.last != nullptr ? own.last->listing.next : own.first) = &task;
   own.last = &task;
 }
@@ -193,7 +196,8 @@ void free_pool(TaskPool& pool) {
 
 namespace {
 
-// Of those that are listed, the ones that the member or the task in its hand has made, which may be waited for.
+// Of those that are listed, the ones that the member or the task in its hand has made, which may be waited for. The
+// lists may be half written: forwards they hold together after each store.
 void keep_listed_of(const Member& member) {
   TaskPool& pool = member.team->tasks;
   unsigned kept = 0;
@@ -217,25 +221,16 @@ void keep_listed_of(const Member& member) {
 
 }  // namespace
 
-// A list whose lock somebody held may be half written: nobody goes through it any more. Those who wait are told that
-// they are not listed: the child may complete what one of them waits for, and must not resume it.
+// Somebody may have held the locks. Those who wait are the parent's: the child may complete what one of them waits for,
+// and must not resume it (wake_chosen).
 void leave_pool_to(const Member& member) {
   TaskPool& pool = member.team->tasks;
-  if (pool.lock.try_lock()) {
-    (void)unlist_all(pool);
-  } else {
-    pool.waiters = nullptr;
-    pool.free_waiters.store(0, std::memory_order_relaxed);
-    pool.bound_waiters.store(0, std::memory_order_relaxed);
-  }
+  pool.waiters = nullptr;
+  pool.free_waiters.store(0, std::memory_order_relaxed);
+  pool.bound_waiters.store(0, std::memory_order_relaxed);
+  pool.was_forked = true;
   pool.lock.unlock();
-  if (pool.priority_lock.try_lock()) {
-    keep_listed_of(member);
-  } else {
-    pool.classes = nullptr;
-    pool.prioritised.store(0, std::memory_order_relaxed);
-    pool.urgent.store(0, std::memory_order_relaxed);
-  }
+  keep_listed_of(member);
   pool.priority_lock.unlock();
 }
 

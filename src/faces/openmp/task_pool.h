@@ -70,6 +70,7 @@ struct TaskPool {
 
   core::Spinlock lock;                       // guards what follows, and the release of the team's barrier
   TaskWaiter* waiters = nullptr;             // task_waiters.h
+  bool was_forked = false;                   // there may be other waiters: the parent's
   std::atomic<unsigned> free_waiters{0};     // those that may run any task
   std::atomic<unsigned> bound_waiters{0};    // those that may run only some
   std::atomic<std::uint64_t> bound_seen{0};  // not more than any of those has seen

@@ -37,6 +37,12 @@ void unlist_waiter(TaskPool& pool, TaskWaiter& waiter) {
   count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
+bool is_listed(const TaskPool& pool, const TaskWaiter& waiter) {
+  const TaskWaiter* each = pool.waiters;
+  while (each != nullptr && each != &waiter) each = each->next;
+  return each != nullptr;
+}
+
 core::Unit* unlist_all(TaskPool& pool) {
   core::Unit* chain = nullptr;
   for (TaskWaiter* waiter = pool.waiters; waiter != nullptr; waiter = waiter->next) {

@@ -24,6 +24,8 @@ struct TaskWaiter {
 // With pool.lock held.
 void list_waiter(TaskPool& pool, TaskWaiter& waiter);
 void unlist_waiter(TaskPool& pool, TaskWaiter& waiter);
+/// Whether it is in the list, whatever it says itself.
+bool is_listed(const TaskPool& pool, const TaskWaiter& waiter);
 /// Their units, to be resumed when the lock has been released; a chain by Unit::next.
 core::Unit* unlist_all(TaskPool& pool);
 
@@ -35,7 +37,7 @@ bool wake_chosen(TaskPool& pool, Choose choose) {
   {
     core::SpinGuard guard(pool.lock);
     TaskWaiter* waiter = choose();
-    if (waiter == nullptr || !waiter->listed) return false;
+    if (waiter == nullptr || (pool.was_forked && !is_listed(pool, *waiter)) || !waiter->listed) return false;
     unlist_waiter(pool, *waiter);
     unit = waiter->unit;
   }
