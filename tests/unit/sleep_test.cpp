@@ -5,6 +5,7 @@
 
 #include "core/active.h"
 #include "core/idle.h"
+#include "core/preempt.h"
 #include "core/sync/semaphore.h"
 #include "os/barrier.h"
 #include "support.h"
@@ -252,8 +253,8 @@ TEST_P(SpareTest, RestsWithNothingInHand) {
   for (unsigned round = 0; round < scaled(20); ++round) {
     constexpr unsigned all = 0b1111;
     std::atomic<unsigned> ran{0};  // a bit for each
-    // They wait so that this comes about; where it turns out otherwise, what is in nobody's hand runs all the same.
-    constexpr std::chrono::seconds at_most(10);
+    // Two wait until the others are where they shall be. The watchdog would leave them while they do, in sched_yield(),
+    // and they could go on anywhere. (Bug: one went on on the worker that it waited for.)
     std::atomic<core::Worker*> spare{nullptr};
     std::atomic<bool> spare_has_some{false};
     std::atomic<bool> root_runs_some{false};
@@ -261,19 +262,27 @@ TEST_P(SpareTest, RestsWithNothingInHand) {
       Jobs jobs(GetParam());
       // The two that the spare worker takes.
       jobs.start([&] {
-        spare = core::this_worker();
-        spare_has_some = true;
-        eventually_spinning([&] { return root_runs_some.load(); }, at_most);
+        {
+          const core::HeldOff stays_here;
+          spare = core::this_worker();
+          spare_has_some = true;
+          eventually_spinning([&] { return root_runs_some.load(); });
+        }
         ran |= 1U;
       });
       jobs.start([&] { ran |= 2U; });
       // And those that are left to the root when it waits.
       jobs.start([&] { ran |= 4U; });
       jobs.start([&] {
-        root_runs_some = true;
-        const core::Worker& other = *spare.load();
-        // It rests, or sleeps as others do, if the watchdog has seen a KLT of these without a CPU.
-        eventually_spinning([&] { return ran.load() != 0 && other.parked.load() != core::Parked::awake; }, at_most);
+        {
+          const core::HeldOff stays_here;
+          root_runs_some = true;
+          // It rests, or sleeps as others do, if the watchdog has seen a KLT of these without a CPU.
+          eventually_spinning([&] {
+            const core::Worker* other = spare.load();
+            return ran.load() != 0 && other != nullptr && other->parked.load() != core::Parked::awake;
+          });
+        }
         ran |= 8U;
       });
       // One that comes while too many are awake still rests again.
