@@ -101,7 +101,7 @@ def teams(by_gcc: str, by_clang: str, tool: str) -> None:
 def fork(program: str, tool: str) -> None:
     """The child's line comes first, since the parent waits for it."""
     nothing = "regions 0 members 0 tasks 0 pairs 0 cancels 0"
-    of_parent = "regions 2 members 7 tasks 0 pairs 0 cancels 0"
+    of_parent = "regions 3 members 9 tasks 1 pairs 0 cancels 0"
     counted = rf"^witness: threads 0 {nothing}\nwitness: threads 4 {of_parent}\n$"
     for workers in ("1", "2", "8", "64"):
         expect(f"{workers} workers", run(program, OMP_TOOL_LIBRARIES=tool, WEFT_NUM_WORKERS=workers), r"^$", counted)

@@ -113,10 +113,7 @@ void end_taskgroup(Member& member) {
   std::free(group);
 }
 
-namespace {
-
-// In a process that was forked inside the region. (Bug: it waited for what other members had in hand, who exist only in
-// the parent.)
+// (Bug: it waited for what other members had in hand.)
 void run_what_is_here(Member& member) {
   TaskSearch search;
   while (!member.implicit.family.no_descriptors()) {
@@ -125,8 +122,6 @@ void run_what_is_here(Member& member) {
     run_found(member, *task, search);
   }
 }
-
-}  // namespace
 
 void end_implicit_task_that_had_children(Member& member) {
   if (!member.implicit.family.no_descriptors()) {

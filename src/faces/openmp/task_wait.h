@@ -104,6 +104,10 @@ void wait_for(Member& member, Condition& condition) {
   }
 }
 
+/// At the end of a region that the process was forked inside, whose other members exist only in the parent: runs what
+/// the member has made, and waits for nobody.
+void run_what_is_here(Member& member);
+
 /// The member's implicit task ends: it waits until nothing refers to it, but in a forked child for nothing that others
 /// had in hand.
 void end_implicit_task_that_had_children(Member& member);

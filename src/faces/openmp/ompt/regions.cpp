@@ -68,7 +68,7 @@ void tell_begin(Region& region, ImplicitRecord& task) {
 
 void end_member(Member& member, Region& region, ImplicitRecord& task, const void* code) {
   end_of_single(task);
-  if ((region.size > 1 || region.defers) && !forked_inside(*member.team)) {
+  if (region.size > 1 || region.defers) {
     const SyncKind kind = is_league(region) ? SyncKind::barrier_teams : SyncKind::barrier_implicit_parallel;
     wait_at_end(member, kind, code);
   }

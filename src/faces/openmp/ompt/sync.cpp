@@ -1,5 +1,6 @@
 #include "faces/openmp/ompt/sync.h"
 
+#include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp::ompt {
@@ -33,7 +34,10 @@ void wait_at_end(Member& member, SyncKind kind, const void* code) {
   {
     const InState state(here.thread, state_of(kind));
     sync_region_wait(kind, Endpoint::begin, here.parallel_data(), here.task_data(), code);
-    team_barrier(member);
+    if (forked_inside(*member.team))
+      run_what_is_here(member);
+    else
+      team_barrier(member);
     sync_region_wait(kind, Endpoint::end, nullptr, here.task_data(), code);
   }
   sync_region(kind, Endpoint::end, nullptr, here.task_data(), code);
