@@ -34,7 +34,8 @@ void run_stacked(void* argument) {
       if (unit == nullptr) break;
       // Not another one, to which the unit has been told to migrate.
       const core::Pool* home = unit->pool.load(std::memory_order_relaxed);
-      core::run_one(worker, *unit, home != nullptr && scheduler->has(*home) ? home : nullptr);
+      const bool serves = home != nullptr && home->access() == core::Access::priv && scheduler->has(*home);
+      core::run_one(worker, *unit, serves ? home : nullptr);
     }
   }
   scheduler->users.fetch_sub(1, std::memory_order_release);

@@ -212,8 +212,7 @@ void forget_active_workers() {
 }
 
 ActiveWorkers count_active_workers() {
-  ActiveWorkers count{runtime.workers, runtime.active.load(std::memory_order_relaxed), 0, 0};
-  for_each_worker([&count](const Worker& worker) { count.stopping += is_stopping(worker) ? 1 : 0; });
+  ActiveWorkers count{runtime.workers, runtime.active.load(std::memory_order_relaxed), count_workers(is_stopping), 0};
   for (const auto& place : packings) count.packings += place.load(std::memory_order_relaxed) != nullptr ? 1 : 0;
   return count;
 }

@@ -85,13 +85,6 @@ bool is_of_root(const Worker& worker) { return worker.use.load(std::memory_order
 
 unsigned active_workers() { return runtime.active.load(std::memory_order_relaxed); }
 
-template <class Counts>
-unsigned count_workers(Counts counts) {
-  unsigned count = 0;
-  for_each_worker([&count, counts](const Worker& worker) { count += counts(worker) ? 1 : 0; });
-  return count;
-}
-
 unsigned count_awake_for_others() {
   return count_workers([](const Worker& worker) { return is_awake(worker) && takes_from_others(worker); });
 }

@@ -47,6 +47,8 @@ bool wake_attendant(const Pool& pool, const Share* scope) {
          }) != nullptr;
 }
 
+bool some_have_never_begun() { return runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers; }
+
 // All of them, since it is their turn that decides which pool they attend.
 void start_all_klts() {
   while (start_another_klt()) {
@@ -56,9 +58,9 @@ void start_all_klts() {
 [[gnu::noinline]] void notify_place_slowly(const Pool& pool, const Share* scope) {
   std::atomic_thread_fence(std::memory_order_seq_cst);  // as in notify_slow()
   if (wake_attendant(pool, scope)) return;
-  if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers) start_all_klts();
+  if (some_have_never_begun()) start_all_klts();
   // Where one could not be started it may be switched on by now: then somebody looks into all pools, or starts it.
-  if (are_open() || runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers) notify_slow(scope);
+  if (are_open() || some_have_never_begun()) notify_slow(scope);
 }
 
 }  // namespace
@@ -115,7 +117,7 @@ bool any_placed_but_in(const Pool* left_out) {
 bool any_placed() { return any_placed_but_in(nullptr); }
 
 void start_those_who_attend() {
-  if (runtime.started.load(std::memory_order_relaxed) + 1 < runtime.workers && any_placed()) start_all_klts();
+  if (some_have_never_begun() && any_placed()) start_all_klts();
 }
 
 bool any_placed_for_all() { return place_pools.count != 0 && are_open() && any_placed(); }

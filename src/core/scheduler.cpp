@@ -650,8 +650,7 @@ bool take_out(Worker& worker, const Unit& unit) {
 }  // namespace
 
 bool can_hand_on(const Worker& worker, const Unit& unit) {
-  const Scheduler* own = worker.scheduler();
-  return !is_root(unit) && may_wait(unit) && worker.handed_on == nullptr && (own == nullptr || !own->is_custom());
+  return !is_root(unit) && may_wait(unit) && worker.handed_on == nullptr && !has_custom_function(worker);
 }
 
 void hand_on(Worker& worker, Unit& unit, Unit& next) {

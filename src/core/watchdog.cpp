@@ -155,11 +155,7 @@ Slept slept_in_between(Seen& before, int klt) {
 
 // Of those for which others can stand in.
 unsigned count_blocked() {
-  unsigned blocked = 0;
-  for_each_worker([&blocked](const Worker& worker) {
-    blocked += watchdog_sees_blocked(worker) && takes_from_others(worker) ? 1 : 0;
-  });
-  return blocked;
+  return count_workers([](const Worker& worker) { return watchdog_sees_blocked(worker) && takes_from_others(worker); });
 }
 
 bool stand_in_for(Seen& before, std::uint64_t now) {

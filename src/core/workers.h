@@ -35,4 +35,11 @@ void for_each_worker(Visit visit) {
   });
 }
 
+template <class Counts>
+unsigned count_workers(Counts counts) {
+  unsigned count = 0;
+  for_each_worker([&count, counts](const Worker& worker) { count += counts(worker) ? 1 : 0; });
+  return count;
+}
+
 }  // namespace weft::core

@@ -33,7 +33,7 @@ class WithoutSigpipe {
  public:
   WithoutSigpipe() {
     arch::system_call(SYS_rt_sigprocmask, SIG_BLOCK, address_of(&mine_), address_of(&before_), kernel_set_bytes);
-    was_pending_ = is_pending();
+    was_pending_ = (before_ & mine_) != 0 && is_pending();  // else it would have come
   }
   ~WithoutSigpipe() { arch::system_call(SYS_rt_sigprocmask, SIG_SETMASK, address_of(&before_), 0, kernel_set_bytes); }
   WithoutSigpipe(const WithoutSigpipe&) = delete;

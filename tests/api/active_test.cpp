@@ -143,6 +143,14 @@ TEST_F(ActiveTest, ChangedAllTheTime) {
   EXPECT_TRUE(eventually([] { return workers_used(100) == 1; }));  // or a spare one has stood in, as above
 }
 
+// Waits as any thread does, of which weft is not told.
+bool comes_true(const std::function<bool()>& condition, std::chrono::seconds within) {
+  const auto limit = std::chrono::steady_clock::now() + within;
+  while (!condition() && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return condition();
+}
+
 // Whether the worker that a unit computes on goes to sleep when it is switched off.
 bool stops_in_the_midst() {
   weft_unit_attr attr = with(WEFT_ROC_L);
@@ -158,10 +166,7 @@ bool stops_in_the_midst() {
   // Weft is not told that this thread waits: nothing runs here.
   while (place == nullptr) std::this_thread::yield();
   EXPECT_EQ(weft_workers_set_active(1), WEFT_OK);
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (!is_asleep(place) && std::chrono::steady_clock::now() < limit)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  const bool stops = is_asleep(place);
+  const bool stops = comes_true([&place] { return is_asleep(place); }, std::chrono::seconds(5));
   over = true;
   jobs.join();
   EXPECT_EQ(weft_workers_set_active(weft_worker_count()), WEFT_OK);
@@ -194,10 +199,7 @@ TEST_F(ActiveTest, OneWithPoolsOfItsOwnStandsInForNobody) {
   std::atomic<bool> is_first{true};
   std::atomic<bool> has_sent{false};
   std::thread helper([&] {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!has_sent && std::chrono::steady_clock::now() < limit)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_TRUE(has_sent);
+    EXPECT_TRUE(comes_true([&has_sent] { return has_sent.load(); }, std::chrono::seconds(60)));
     if (!has_sent) send();
   });
   {

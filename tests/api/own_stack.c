@@ -114,8 +114,7 @@ static int attempt(void (*body)(void*), weft_technique technique) {
 
 static void of_program(int number) { (void)number; }
 
-/* A small stack makes weft take its signal, if it is weft's still. (Bug: a handler of the program's was overwritten.)
- */
+/* A small stack makes weft take its signal, if it still is weft's. (Bug: the program's handler was overwritten.) */
 static int keep_handlers(void) {
   struct sigaction action;
   if (weft_init() != WEFT_OK) return 1;

@@ -78,19 +78,14 @@ inline count_arrival(here)
 	   acquire(moving);
 	   used[here] = true;
 	   acquire(lock[here]);
-#ifdef LOOKS_UNLOCKED
 	   if
 	   :: tokens[here] == 0 -> move_tokens(here)
 	   :: else
 	   fi;
+#ifdef LOOKS_UNLOCKED
 	   if
 	   :: tokens[here] != 0 -> release_lock(moving); break
 	   :: else -> release_lock(lock[here])
-	   fi;
-#else
-	   if
-	   :: tokens[here] == 0 -> move_tokens(here)
-	   :: else
 	   fi;
 #endif
 	   release_lock(moving)

@@ -145,22 +145,31 @@ static void* keep_opening_regions(void* argument) {
   return NULL;
 }
 
-static void while_another_is_in_regions(void) {
+// Two threads do what keep_doing() does until `stop`.
+static void repeat_beside_others(void* (*keep_doing)(void*), void (*repeat)(int)) {
   pthread_t others[2];
   atomic_store(&stop, 0);
   for (int i = 0; i < 2; i++) {
-    CHECK(pthread_create(&others[i], NULL, keep_opening_regions, NULL) == 0, "pthread_create failed");
+    CHECK(pthread_create(&others[i], NULL, keep_doing, NULL) == 0, "pthread_create failed");
   }
   for (int i = 0; i < repeats(10); i++) {
-    child_uses_openmp("child of a parent whose other threads are in regions");
-    if (i % 3 == 0) {
-      use_openmp(5);
-    }
+    repeat(i);
   }
   atomic_store(&stop, 1);
   for (int i = 0; i < 2; i++) {
     pthread_join(others[i], NULL);
   }
+}
+
+static void child_beside_regions(int round) {
+  child_uses_openmp("child of a parent whose other threads are in regions");
+  if (round % 3 == 0) {
+    use_openmp(5);
+  }
+}
+
+static void while_another_is_in_regions(void) {
+  repeat_beside_others(keep_opening_regions, child_beside_regions);
   child_uses_openmp("child after the other threads have gone");
 }
 
@@ -481,23 +490,15 @@ static void* child_writes_affinity(void* argument) {
   return NULL;
 }
 
+static void children_write_affinity(int round) {
+  (void)round;
+  child_writes_affinity(NULL);
+  run_in_pthread(child_writes_affinity, NULL);
+}
+
 // The format of the line has a lock of weft's, which the child must not find taken; also where a thread forks that has
 // not used OpenMP.
-static void while_others_write_affinity(void) {
-  pthread_t others[2];
-  atomic_store(&stop, 0);
-  for (int i = 0; i < 2; i++) {
-    CHECK(pthread_create(&others[i], NULL, keep_writing_affinity, NULL) == 0, "pthread_create failed");
-  }
-  for (int i = 0; i < repeats(10); i++) {
-    child_writes_affinity(NULL);
-    run_in_pthread(child_writes_affinity, NULL);
-  }
-  atomic_store(&stop, 1);
-  for (int i = 0; i < 2; i++) {
-    pthread_join(others[i], NULL);
-  }
-}
+static void while_others_write_affinity(void) { repeat_beside_others(keep_writing_affinity, children_write_affinity); }
 
 static int tasks_of_child(void) {
   int done = 0;
