@@ -84,6 +84,7 @@ Worker* register_worker() {
     unused = worker->next_unused;
     worker->cpu.store(-1, std::memory_order_relaxed);
     worker->until_ready = nullptr;
+    worker->until_done = nullptr;  // a thread may end in the midst of a wait, by what a unit on top of it calls
     worker->held_off = 0;
     worker->slice.idle_ticks = 0;
     worker->slice.untimed = false;

@@ -99,7 +99,8 @@ bool nothing_waits() {
   for (unsigned index = 0; index < slots; ++index) {
     const core::Worker* worker = core::runtime.worker_at[index].load();
     if (worker == nullptr) continue;
-    if (!worker->deque.looks_empty() || !worker->inbox.looks_empty() || worker->in_hand != 0) return false;
+    if (!worker->deque.looks_empty() || !worker->inbox.looks_empty() || !worker->aside.looks_empty()) return false;
+    if (worker->in_hand != 0 || worker->hands.open.load() != nullptr) return false;
     for (const auto& place : worker->published)
       if (place.load() != nullptr) return false;
     if (worker->overflowing.load() != 0) return false;
