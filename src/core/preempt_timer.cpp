@@ -152,8 +152,13 @@ void tick_again_slowly(Worker& worker) {
 
 namespace {
 
+// Also that of a KLT that has lent its worker: whoever was about to start it may not have seen that. (Bug: it ticked on
+// where the program had taken the signal, and its handler got that each time.)
 void stop_timers() {
-  for_each_worker([](Worker& worker) { ticker_of(worker).stop(); });
+  for_each_worker([](Worker& worker) {
+    worker.slice.ticker.stop();
+    ticker_of(worker).stop();
+  });
 }
 
 }  // namespace
