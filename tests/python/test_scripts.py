@@ -348,14 +348,15 @@ include({ROOT}/cmake/WeftInstall.cmake)
     assert str((installed / "usr" / "bin" / "weft").readlink()) == linked
 
 
-def run_tests(tree: Path, tests: str | None, *options: str) -> tuple[int, list[str]]:
+def run_tests(tree: Path, tests: str | None, *options: str, **settings: str) -> tuple[int, list[str]]:
     """Runs run-tests on a build tree with these ctest lines."""
     folder = tree / "build"
     folder.mkdir(exist_ok=True)
     if tests is not None:
         (folder / "CTestTestfile.cmake").write_text(tests)
     command = [sys.executable, tree / "scripts" / "run-tests", *options, "release"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = dict(os.environ, **settings)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return result.returncode, result.stdout.splitlines()
 
 
@@ -402,6 +403,13 @@ def test_stress_runs_long_tests_and_repeats(tree: Path) -> None:
     assert (tree / "count").read_text() == "x\n" * 5
     status, lines = run_tests(tree, count + LONG, "--stress", "--repeat", "2")
     assert (status, lines[-1]) == (1, "1 passed, 1 failed")
+
+
+# OMP_THREAD_LIMIT=2 in the user's shell made hundreds of tests fail.
+def test_settings_of_the_users_shell_are_not_for_the_tests(tree: Path) -> None:
+    unset = 'add_test(unset "sh" "-c" "test -z \\"$OMP_THREAD_LIMIT$WEFT_REPORT$KMP_AFFINITY\\"")\n'
+    settings = {"OMP_THREAD_LIMIT": "2", "WEFT_REPORT": "1", "KMP_AFFINITY": "none"}
+    assert run_tests(tree, unset, **settings)[1][-1] == "1 passed, 0 failed"
 
 
 def test_unbuilt_preset_fails(tree: Path) -> None:
