@@ -382,7 +382,7 @@ static void blocked_real_time_signal_stays_pending(void) {
 static void wait_in_ppoll(int end) {
   sigset_t none;
   sigemptyset(&none);
-  const struct timespec limit = {5, 0};
+  const struct timespec limit = {60, 0};
   struct pollfd entry = {.fd = end, .events = POLLIN};
   const int ready = ppoll(&entry, 1, &limit, &none);
   CHECK(ready == 1 || (ready == -1 && errno == EINTR), "ppoll gave %d: %s", ready, strerror(errno));
