@@ -42,7 +42,8 @@ def main() -> None:
     expect("two processes", str(len(set(processes))), "^2$", 1)
     expect("reports", errors, r"^weft: report: workers +2$", 2)
     expect("helpers report nothing", errors, r"^weft: report: process ", 2)
-    lines = [line.split()[2] for line in errors.splitlines()]
+    # Only a process in which somebody has been interrupted as stuck says where: on a busy machine, one of the two.
+    lines = [line.split()[2] for line in errors.splitlines() if "mostly_stuck_in" not in line]
     half = len(lines) // 2
     expect("reports are not mixed", str(lines[:half] == lines[half:]), "^True$", 1)
 
