@@ -175,6 +175,7 @@ target_link_options(abi_place_moves PRIVATE -rdynamic)
 foreach(policy close spread)
   abi_register(abi.place_moves.${policy} 300 COMMAND abi_place_moves
     ENV OMP_PROC_BIND=${policy},${policy} WEFT_NUM_WORKERS=2 "OMP_PLACES={0},{1}")
+  set_tests_properties(abi.place_moves.${policy} PROPERTIES RUN_SERIAL ON)
 endforeach()
 
 # Levels that are not bound: no stock runtime has them.
