@@ -67,7 +67,7 @@ static void teams(void) {
 static void elsewhere(int regions) {
   const int here = gettid();
   int seen = 0;
-  const double deadline = omp_get_wtime() + 10;
+  const double deadline = omp_get_wtime() + 60;
   for (int i = 0; i < regions && !seen && omp_get_wtime() < deadline; ++i) {
 #pragma omp parallel num_threads(2)
     if (omp_get_thread_num() == 1 && gettid() == here) seen = 1;

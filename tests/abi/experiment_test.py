@@ -31,7 +31,7 @@ def expect(what, condition, found):
 
 def expect_once(without, conditions):
     """A program that is kept off the CPUs gets a spare worker, which disturbs the order; not each time."""
-    for _ in range(5):
+    for _ in range(100):
         found = run(without, {})
         failed = [what for what, holds in conditions.items() if not holds(found)]
         if not failed:
@@ -61,7 +61,7 @@ def main():
     if {0, 1} <= os.sched_getaffinity(0):
         found = run("", BOUND, "200")
         expect("a place's members are left to its workers", found["elsewhere"] == "0", found)
-        found = run("place-pools", BOUND, "1000000")
+        found = run("place-pools", BOUND, "100000000")
         expect("anybody runs a member of any place", found["elsewhere"] == "1", found)
 
 

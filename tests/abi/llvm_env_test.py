@@ -30,8 +30,8 @@ def expect(settings: dict[str, str], values: dict[int, str], said: str = "") -> 
 
 def expect_tasks_before_first(most: int, **settings: str) -> None:
     """Where the machine is busy, a spare worker may run a task early, and there are fewer; not each time."""
-    counts = []
-    while len(counts) < 5 and most not in counts:
+    counts: list[int] = []
+    while len(counts) < 100 and most not in counts:
         fields, errors = run(COUNT_TASKS="1", **settings)
         counts.append(int(fields[0]))
         if errors != "":
