@@ -63,7 +63,7 @@ static void within_spread(bool are_free) {
     CHECK_EQ(omp_get_proc_bind() == omp_proc_bind_false, are_free);
     for (int turn = 0; turn < 2; ++turn) {
       if (turn == place) {
-        const double deadline = omp_get_wtime() + 20;
+        const double deadline = omp_get_wtime() + 60;
         int cpus = 0;
         if (are_free && !alone) {
           while (cpus != 3 && omp_get_wtime() < deadline) cpus |= cpus_of_members(8, true);
