@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from conftest import ROOT, make_script
 
 COMPILER = """#!/bin/sh
 while [ "$1" != -o ]; do shift; done
-printf '#!/bin/sh\\n%s\\n' 'case $0 in *slow*) echo "$$" > started; sleep 2;; esac' > "$2"
+printf '#!/bin/sh\\n%s\\n' 'case $0 in *slow*) echo > started; while [ -e wait ]; do sleep 0.05; done;; esac' > "$2"
 chmod +x "$2"
 """
 
@@ -64,13 +65,18 @@ def test_what_is_missing_is_named_in_one_line(suite: Path) -> None:
 
 
 def test_what_has_run_until_an_interruption_is_kept(suite: Path) -> None:
-    started = suite.parent / "work" / "gcc" / "started"
+    folder = suite.parent / "work" / "gcc"
+    folder.mkdir(parents=True)
+    (folder / "wait").touch()
     settings = {"env": environment(suite), "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
     with subprocess.Popen(command(suite), **settings) as run:  # type: ignore[call-overload]
-        while not started.exists():
+        while not (folder / "started").exists():
             assert run.poll() is None
+            time.sleep(0.01)
         os.killpg(run.pid, signal.SIGINT)
-        _, said = run.communicate(timeout=30)
+        time.sleep(1)  # it stops at once, but waits for what runs
+        (folder / "wait").unlink()
+        _, said = run.communicate(timeout=120)
     assert run.returncode == 130
     assert said == "openmp-vv: interrupted; started again, it goes on from here\n"
     kept = json.loads((suite.parent / "work" / "gcc.json").read_text())

@@ -421,15 +421,17 @@ def test_unbuilt_preset_fails(tree: Path) -> None:
 
 def test_interrupted_tests_end_with_one_line(tree: Path) -> None:
     (tree / "build").mkdir()
-    (tree / "build" / "CTestTestfile.cmake").write_text('add_test(waits "sleep" "60")\n')
+    (tree / "build" / "CTestTestfile.cmake").write_text(
+        f'add_test(waits "sh" "-c" "touch {tree}/started; exec sleep 60")\n'
+    )
     command = [sys.executable, tree / "scripts" / "run-tests", "release"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as tests:  # type: ignore[call-overload]
-        assert tests.stdout is not None
-        tests.stdout.readline()
-        time.sleep(0.5)
+        while not (tree / "started").exists():
+            assert tests.poll() is None
+            time.sleep(0.01)
         os.killpg(tests.pid, signal.SIGINT)
-        _, said = tests.communicate(timeout=30)
+        _, said = tests.communicate(timeout=120)
     assert tests.returncode == 130
     assert said == "weft: run-tests: interrupted\n"
 
