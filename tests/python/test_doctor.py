@@ -218,7 +218,7 @@ def test_weft_itself(weft: Path) -> None:
 def wait_until_mapped(pid: int, name: str) -> None:
     import time
 
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while name not in Path(f"/proc/{pid}/maps").read_text():
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -16,7 +16,7 @@ from conftest import PROGRAM, as_owner_nobody, make_script
 
 
 def run(weft: Path, *words: str | Path, **settings: object) -> subprocess.CompletedProcess[str]:
-    defaults: dict[str, object] = {"capture_output": True, "text": True, "timeout": 30, "check": False}
+    defaults: dict[str, object] = {"capture_output": True, "text": True, "timeout": 120, "check": False}
     return subprocess.run([weft, "run", *words], **(defaults | settings))  # type: ignore[call-overload]
 
 
