@@ -30,6 +30,8 @@ def drop_output() -> None:
 
 def main() -> int:
     arguments = sys.argv[1:]
+    if sys.stderr is None:  # Bug: where it is closed, print() wrote to standard output instead
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:
         status = dispatch(arguments)
         if sys.stdout is not None:

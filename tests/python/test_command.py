@@ -135,6 +135,14 @@ def test_a_reader_that_has_gone_is_no_error_to_tell(words: list[str]) -> None:
     assert (result.returncode, result.stderr) == (1, "")
 
 
+@pytest.mark.parametrize("words", [["run", "no-such-program"], ["ctl", "x", "status"], ["doctor", "/"], ["nonsense"]])
+def test_what_is_wrong_is_not_told_on_standard_output(words: list[str]) -> None:
+    command = ["sh", "-c", 'exec "$0" "$@" 2>&-', ROOT / "weft", *words]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode in (2, 127)
+    assert (result.stdout, result.stderr) == ("", "")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
