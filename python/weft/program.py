@@ -57,6 +57,8 @@ def check_executable(path: Path, name: str) -> Path:
         raise ProgramError(f"{name}: not found", NOT_FOUND) from None
     if stat.S_ISDIR(mode):
         raise ProgramError(f"{name}: is a directory", NOT_EXECUTABLE)
+    if not stat.S_ISREG(mode):  # Bug: a FIFO was opened, which waits for whoever writes to it
+        raise ProgramError(f"{name}: not a regular file", NOT_EXECUTABLE)
     if not os.access(path, os.X_OK):
         raise ProgramError(f"{name}: not executable", NOT_EXECUTABLE)
     return path

@@ -235,8 +235,9 @@ def test_not_executable_is_126(weft: Path, tmp_path: Path) -> None:
     garbage = tmp_path / "garbage"
     garbage.write_bytes(b"\0\1\2\3" * 64)
     garbage.chmod(0o755)
+    os.mkfifo(tmp_path / "fifo", 0o755)
     environment = dict(os.environ, PATH=f"{tmp_path}:{os.environ['PATH']}")
-    for word in (tmp_path / "data", tmp_path, garbage, ".", ".."):
+    for word in (tmp_path / "data", tmp_path, garbage, tmp_path / "fifo", ".", ".."):
         result = run(weft, word)
         assert result.returncode == 126
         assert result.stderr.startswith(f"weft: run: {word}: ")
