@@ -33,6 +33,17 @@ static int threads_of_this_user(void) {
   return threads;
 }
 
+// Where root is that of a namespace, there are no more than 65,536 users, mostly.
+static void become_nobody_else(void) {
+  const uid_t process = (uid_t)getpid();
+  const uid_t users[] = {1500000000U + process, 20000U + process % 40000U};
+  CHECK(setgroups(0, NULL) == 0, "setgroups: %s", strerror(errno));
+  for (int i = 0; i < 2; i++) {
+    if (setresuid(users[i], users[i], users[i]) == 0) return;
+  }
+  CHECK(0, "setresuid: %s", strerror(errno));
+}
+
 // From here on this process can start `more` threads.
 static void allow_threads(int more) {
   struct rlimit limit;
@@ -40,9 +51,7 @@ static void allow_threads(int more) {
   limit.rlim_cur = limit.rlim_max = (rlim_t)((is_root ? 1 : threads_of_this_user()) + more);
   CHECK(setrlimit(RLIMIT_NPROC, &limit) == 0, "setrlimit: %s", strerror(errno));
   if (is_root) {
-    const uid_t nobody_else_is = 1500000000U + (uid_t)getpid();
-    CHECK(setgroups(0, NULL) == 0 && setresuid(nobody_else_is, nobody_else_is, nobody_else_is) == 0, "setresuid: %s",
-          strerror(errno));
+    become_nobody_else();
   }
 }
 
