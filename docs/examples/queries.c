@@ -11,7 +11,7 @@ int main(void) {
   attr.name = "the one that waits";
   weft_unit_create(wait_for_the_signal, &signal, &attr, &unit);
 
-  if (weft_unit_timed_join(unit, 10 * 1000 * 1000) == WEFT_ERR_TIMEOUT) puts("not done in 10 ms; there are:");
+  if (weft_unit_timed_join(unit, 1000 * 1000 * 1000) == WEFT_ERR_TIMEOUT) puts("not done in a second; there are:");
   weft_unit_info infos[8];
   size_t there = weft_units(infos, 8); /* perhaps more than have room */
   for (size_t i = 0; i < there && i < 8; ++i)
