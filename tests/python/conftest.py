@@ -17,6 +17,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Bug: what is set on many servers of continuous integration folded the tables of `weft info` as in a terminal.
+for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+    os.environ.pop(name, None)
+
 RUNTIME = """
 #include <stdio.h>
 #include <unistd.h>
