@@ -153,6 +153,8 @@ def read_arguments() -> tuple[argparse.Namespace, list[str]]:
         sys.exit(0)
     if arguments.program is None or arguments.count is None:
         parser.error("--program, ENVIRONMENT, FIRST and COUNT must be there")
+    if arguments.count < 1:
+        parser.error("COUNT must be 1 at least")
     if arguments.dropin is None and not arguments.environment.stock:
         parser.error(f"{arguments.environment.name} needs --dropin")
     return arguments, options
