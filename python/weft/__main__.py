@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -32,6 +33,8 @@ def main() -> int:
     arguments = sys.argv[1:]
     if sys.stderr is None:  # Bug: where it is closed, print() wrote to standard output instead
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # Bug: no name that is not UTF-8 could be printed, but in the C locale
+        sys.stdout.reconfigure(errors="surrogateescape")
     try:
         status = dispatch(arguments)
         if sys.stdout is not None:

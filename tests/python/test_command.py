@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -102,6 +103,16 @@ def test_interrupted_it_says_nothing_and_ends_with_130(monkeypatch: pytest.Monke
     monkeypatch.setattr(ctl, "main", interrupted)
     monkeypatch.setattr(sys, "argv", ["weft", "ctl", "1", "status"])
     assert weft_main() == 130
+
+
+def test_a_name_that_is_not_utf_8_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "\udcff"
+    program.symlink_to("/bin/true")
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, encoding="utf-8"))
+    monkeypatch.setattr(sys, "argv", ["weft", "doctor", str(program)])
+    assert weft_main() == 0
+    assert output.getvalue().startswith(os.fsencode(program) + b": no OpenMP runtime found")
 
 
 def test_without_its_packages_the_command_says_so() -> None:
