@@ -3,6 +3,7 @@
 
 #include <omp.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 // Uses about `bytes` of stack below the caller.
 __attribute__((noinline)) static long use_stack(long bytes) {
@@ -122,9 +123,13 @@ static void deep_48_megabytes(void) {
   deep_members(48L << 20, 8);
 }
 
+// 6 MB, or three quarters of the limit where that is below the usual one.
 static void deep_default(void) {
-  deep_without_barrier(6L << 20, 8);
-  deep_members(6L << 20, 8);
+  struct rlimit limit;
+  CHECK(getrlimit(RLIMIT_STACK, &limit) == 0, "getrlimit: %s", strerror(errno));
+  const long bytes = limit.rlim_cur < 8 << 20 ? (long)limit.rlim_cur / 4 * 3 : 6L << 20;
+  deep_without_barrier(bytes, 8);
+  deep_members(bytes, 8);
 }
 
 static void large_stack_is_usable(void) {
