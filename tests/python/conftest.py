@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -88,11 +89,18 @@ def spaced_checkout(tmp_path_factory: pytest.TempPathFactory, compile_c: Compile
     return make_checkout(tmp_path_factory.mktemp("a checkout: ours"), compile_c)
 
 
+def skip_if_closed(folder: Path) -> None:
+    """Skips the test where other users may not come to the folder: TMPDIR may be below root's home."""
+    if not all(parent.stat().st_mode & stat.S_IXOTH for parent in folder.resolve().parents):
+        pytest.skip("other users may not enter the temporary folder")
+
+
 @pytest.fixture
 def open_checkout(checkout: Path) -> Iterator[Path]:
     """A checkout that other users may enter, as they may not enter pytest's own folders."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        skip_if_closed(folder)
         shutil.copytree(checkout, folder, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
         folder.chmod(0o755)
         yield folder
