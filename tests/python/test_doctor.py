@@ -198,6 +198,15 @@ def test_process(openmp_program: Path, compile_c: Compile) -> None:
     assert diagnosis.can_take_over
 
 
+def test_process_that_ends_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    def has_ended(*_: object, **__: object) -> None:
+        raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+
+    monkeypatch.setattr(Path, "read_text", has_ended)
+    with pytest.raises(SubjectError, match="has ended"):
+        diagnose(str(os.getpid()))
+
+
 def test_process_on_weft(weft: Path, compile_c: Compile) -> None:
     program = compile_c(PROGRAM.replace("return argc", "getchar(); return argc"), "waits", "-fopenmp")
     process = subprocess.Popen([weft, "run", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

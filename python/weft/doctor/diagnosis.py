@@ -139,7 +139,7 @@ def diagnose_process(pid: int) -> Diagnosis:
     try:
         program = (folder / "exe").readlink()
         mapped = mapped_files((folder / "maps").read_text(errors="surrogateescape"))
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # Bug: only the first one, as for a process that had ended before
         raise SubjectError(f"{pid}: a kernel thread, or a process that has ended") from None
     except PermissionError:
         raise SubjectError(f"{pid}: it belongs to another user, who would have to ask") from None
