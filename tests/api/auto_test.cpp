@@ -31,10 +31,17 @@ unsigned long run_until(void (*entry)(void*), void* argument, weft_technique exp
   return most;
 }
 
+// All that have run are counted. A worker that runs a row of them says so up to a window too early, and takes back what
+// did not come when the row is over. (Bug: one that lost its CPU before that was asked only once.)
+weft_choice choice_when_counted(void (*entry)(void*), unsigned long count) {
+  weft_choice choice{};
+  EXPECT_TRUE(eventually([&] { return weft_auto_choice(entry, &choice) == WEFT_OK && choice.units == count; }));
+  return choice;
+}
+
 TEST_F(AutoTest, NeverDeviates) {
   const unsigned long count = run_until(never, nullptr, WEFT_ROC_L);
-  weft_choice choice{};
-  ASSERT_EQ(weft_auto_choice(never, &choice), WEFT_OK);
+  const weft_choice choice = choice_when_counted(never, count);
   EXPECT_EQ(choice.technique, WEFT_ROC_L);
   EXPECT_EQ(choice.units, count);
   EXPECT_EQ(choice.deviated, 0U);
@@ -42,8 +49,7 @@ TEST_F(AutoTest, NeverDeviates) {
 
 TEST_F(AutoTest, AlwaysDeviates) {
   const unsigned long count = run_until(always, nullptr, WEFT_FULL_L);
-  weft_choice choice{};
-  ASSERT_EQ(weft_auto_choice(always, &choice), WEFT_OK);
+  const weft_choice choice = choice_when_counted(always, count);
   EXPECT_EQ(choice.technique, WEFT_FULL_L);
   EXPECT_EQ(choice.units, count);
   EXPECT_EQ(choice.deviated, count);
