@@ -123,14 +123,15 @@ TEST_F(TimedJoinTest, OfAPrivatePoolOnlyOnItsWorker) {
   EXPECT_EQ(weft_unit_timed_join(unit, long_time), WEFT_OK);
 }
 
-// A joiner that polled would leave its worker again and again.
+// A joiner that polled would leave its worker again and again. (Bug: one whose time was over before it could wait, as
+// it had no CPU, was to have left once.)
 TEST_F(TimedJoinTest, DoesNotPoll) {
   Jobs jobs;
   weft_unit* unit = jobs.start(WEFT_ROC_L, [] { weft_suspend(); });
   weft_unit* joiner = jobs.start(never_preempted(with(WEFT_FULL)),
                                  [&] { EXPECT_EQ(weft_unit_timed_join(unit, 30 * millisecond), WEFT_ERR_TIMEOUT); });
   EXPECT_EQ(weft_unit_join(joiner), WEFT_OK);
-  EXPECT_EQ(deviations_of(joiner), 1U);
+  EXPECT_LE(deviations_of(joiner), 1U);
   EXPECT_EQ(weft_resume(unit), WEFT_OK);
   jobs.join();
 }
