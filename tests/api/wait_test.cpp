@@ -250,14 +250,15 @@ TEST_F(WaitTest, ARootThatSleepsDoesNotKeepTheWorker) {
   EXPECT_TRUE(ran);
 }
 
-// Whether units that sleep longer and longer go on in that order; the one that sleeps longest is started first.
-bool sleeps_end_in_their_order() {
+// Whether units that sleep longer and longer, by so much each, go on in that order; the one that sleeps longest is
+// started first.
+bool sleeps_end_in_their_order(std::uint64_t step_ns) {
   Jobs jobs;
   std::atomic<int> order{0};
   int place[5] = {};
   for (int i = 4; i >= 0; --i)
     jobs.start(WEFT_FULL_L, [&, i] {
-      weft_sleep(static_cast<std::uint64_t>(20 * i + 5) * 1000000);
+      weft_sleep(static_cast<std::uint64_t>(i) * step_ns + 5000000);
       place[i] = order++;
     });
   jobs.join();
@@ -266,11 +267,13 @@ bool sleeps_end_in_their_order() {
   return true;
 }
 
-// Each reckons from when it begins to sleep: one that is kept for 20 ms before that is late by right.
+// Each reckons from when it begins to sleep: one that is kept for longer than a step before that is late by right, and
+// so are two that end in the same one. (Bug: all steps were of 20 ms, for which a busy machine gives no CPU often.)
 TEST_F(WaitTest, SleepsEndInTheirOrder) {
   if (weft_worker_count() > 1) GTEST_SKIP() << "two that end late go on at the same time on two workers";
   bool in_order = false;
-  for (int round = 0; round < 5 && !in_order; ++round) in_order = sleeps_end_in_their_order();
+  for (std::uint64_t round = 1; round <= 10 && !in_order; ++round)
+    in_order = sleeps_end_in_their_order(round * 20 * 1000000);
   EXPECT_TRUE(in_order);
 }
 
