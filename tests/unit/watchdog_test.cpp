@@ -142,7 +142,7 @@ TEST_F(Watchdog, BlockedUnitsAreStoodInFor) {
 }
 
 // Bug: an interrupted root ran a unit on top of its own frames; where the unit wants a lock that the root
-// holds, neither could go on.
+// holds, neither could go on. (The first one waits for it until the last one has begun, each on another KLT.)
 TEST_F(Watchdog, ARootThatHoldsALockIsNotBuiltOver) {
   for (int round = 1; round <= 3; ++round) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -155,7 +155,7 @@ TEST_F(Watchdog, ARootThatHoldsALockIsNotBuiltOver) {
         ++arrived;
         timespec limit{};
         clock_gettime(CLOCK_REALTIME, &limit);
-        limit.tv_sec += 10;
+        limit.tv_sec += 60;
         if (pthread_mutex_timedlock(&mutex, &limit) != 0) return;
         ++had_it;
         pthread_mutex_unlock(&mutex);
