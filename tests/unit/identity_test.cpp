@@ -43,7 +43,9 @@ TEST_F(Identity, ThreadLocalStorageIsTheUnitsOwn) {
   std::atomic<unsigned> wrong[6] = {};
   std::atomic<unsigned> moves{0};
   core::Barrier barrier(count);
-  {
+  // Again where all ran on one KLT. (Bug: once was all, and the kernel may run no other meanwhile.)
+  const auto others_came = [&moves] { return moves.load() > 0 || core::runtime.workers == 1; };
+  for (int attempt = 0; attempt == 0 || (attempt < 50 && !others_came()); ++attempt) {
     Jobs jobs;
     for (unsigned number = 1; number <= count; ++number)
       jobs.start([&, number] {
@@ -81,7 +83,7 @@ TEST_F(Identity, ThreadLocalStorageIsTheUnitsOwn) {
   }
   const char* what[] = {"__thread", "errno", "pthread_getspecific", "pthread_self", "address of __thread", "malloc"};
   for (unsigned index = 0; index < 6; ++index) EXPECT_EQ(wrong[index].load(), 0U) << what[index];
-  EXPECT_TRUE(moves.load() > 0 || core::runtime.workers == 1) << "no unit changed its KLT: nothing was tested";
+  EXPECT_TRUE(others_came()) << "no unit changed its KLT: nothing was tested";
   EXPECT_EQ(variable, 4711U);
   EXPECT_EQ(errno, ERANGE);
   EXPECT_EQ(pthread_getspecific(key), &mine);
