@@ -179,12 +179,8 @@ TEST_F(Sleep, TwoPublishersAtOnce) {
   EXPECT_EQ(lost.load(), 0U);
 }
 
-// Bug: a unit that runs under a root that yields named another one to come next; the root kept that in hand while it
-// went on with its own code, where nobody else could have it.
-TEST_F(Sleep, ARootThatGoesOnKeepsNoUnitInHand) {
-  core::Worker& worker = core::worker_here();
-  if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
-  wake_everybody();
+// Whether a unit that ran under a root that yielded could name another one to come next.
+bool names_another_under(core::Worker& worker) {
   core::set_active_workers(1);
   EXPECT_TRUE(eventually([] { return workers_awake() == 0; }));
   // Left alone for a while, the worker's deque is its own: only then can a unit be named.
@@ -201,7 +197,21 @@ TEST_F(Sleep, ARootThatGoesOnKeepsNoUnitInHand) {
   core::set_active_workers(core::runtime.workers);
   EXPECT_TRUE(eventually([&] { return named_ran.load(); }));
   jobs.join();
-  EXPECT_TRUE(could_be_named || core::sanitizer::active || !os::membarrier_works);
+  return could_be_named;
+}
+
+// Bug: a unit that runs under a root that yields named another one to come next; the root kept that in hand while it
+// went on with its own code, where nobody else could have it. (That other one comes first where it is the turn of the
+// oldest, as each 5 ms: then once more.)
+TEST_F(Sleep, ARootThatGoesOnKeepsNoUnitInHand) {
+  core::Worker& worker = core::worker_here();
+  if (core::runtime.workers < 2) GTEST_SKIP() << "nobody but the root";
+  wake_everybody();
+  const bool can_be_named = !core::sanitizer::active && os::membarrier_works;
+  bool could_be_named = names_another_under(worker);
+  for (int attempt = 1; attempt < 20 && can_be_named && !could_be_named; ++attempt)
+    could_be_named = names_another_under(worker);
+  EXPECT_TRUE(could_be_named || !can_be_named);
 }
 
 // Bug: a worker with a unit in hand, which could not be switched to, ran what a spare had left behind first; and if
