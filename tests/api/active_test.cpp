@@ -309,7 +309,7 @@ TEST_F(ActiveTest, OneThatIsGivenASchedulerWhileItIsSwitchedOffRunsItsUnits) {
     for (const unsigned active : {1U, weft_worker_count(), 1U}) {
       EXPECT_EQ(weft_workers_set_active(active), WEFT_OK);
       weft_unit* unit = jobs.start(with(WEFT_AUTO, pool), [worker] { EXPECT_EQ(weft_worker_self(), worker); });
-      ASSERT_EQ(weft_unit_timed_join(unit, 10'000'000'000), WEFT_OK) << active;
+      ASSERT_EQ(weft_unit_timed_join(unit, 60'000'000'000), WEFT_OK) << active;
     }
     jobs.start(with(WEFT_AUTO, pool), [&] { change_to(nullptr); });
   }

@@ -162,7 +162,7 @@ void wait_until_set(weft_technique technique, unsigned kind) {
     set = true;
     EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
   });
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!set && std::chrono::steady_clock::now() < limit) {
     const int error = weft_cond_timed_wait(&condition, &mutex, 1);
     EXPECT_EQ(error, WEFT_ERR_TIMEOUT);

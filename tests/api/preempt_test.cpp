@@ -293,7 +293,7 @@ TEST_P(Preempt, UnitsGiveWayInPoolsOfEveryOrder) {
       const auto start_spinner = [&] {
         weft_unit_attr attr = preemptive(0, WEFT_FULL_L);
         attr.pool = pool;
-        const std::uint64_t end = now_ns() + 10ULL * 1000 * 1000 * 1000;
+        const std::uint64_t end = now_ns() + 60ULL * 1000 * 1000 * 1000;
         jobs.start(attr, [&, end] {
           while (!set && now_ns() < end) {
           }
@@ -316,7 +316,7 @@ TEST_P(Preempt, WhatLiesBehindTheStackDoesNotCount) {
   for (std::vector<void*>& memory : memories)
     memory.resize(stack_words + words_behind, reinterpret_cast<char*>(&dl_iterate_phdr) + 1);
   std::atomic<unsigned> begun{0};
-  const std::uint64_t end = now_ns() + 10ULL * 1000 * 1000 * 1000;
+  const std::uint64_t end = now_ns() + 60ULL * 1000 * 1000 * 1000;
   Jobs jobs;
   for (std::vector<void*>& memory : memories) {
     weft_unit_attr attr = preemptive(0, WEFT_FULL_L);

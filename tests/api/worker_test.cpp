@@ -12,7 +12,7 @@ namespace {
 
 class WorkerTest : public ApiTest {};
 
-constexpr std::uint64_t long_enough = 10'000'000'000;
+constexpr std::uint64_t long_enough = 60'000'000'000;
 
 TEST_F(WorkerTest, ARootHasOne) {
   weft_worker* worker = weft_worker_self();
