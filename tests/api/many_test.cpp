@@ -68,11 +68,17 @@ TEST_F(ManyTest, DescriptorsComeBackFromOtherWorkers) {
     }
   };
   some_rounds();
-  const long before = status_value("VmRSS");
-  some_rounds();
   constexpr long descriptor_bytes = 96;
   const long kept_back_kib = 100L * count * descriptor_bytes / 1024;
-  EXPECT_LT(status_value("VmRSS") - before, kept_back_kib / 4 + 1024);
+  const long most = kept_back_kib / 4 + 1024;
+  // They would be missing each time. (Bug: once was all, and the kernel may make large pages of small ones meanwhile.)
+  long grown = most;
+  for (int window = 0; window < 5 && grown >= most; ++window) {
+    const long before = status_value("VmRSS");
+    some_rounds();
+    grown = status_value("VmRSS") - before;
+  }
+  EXPECT_LT(grown, most);
 }
 
 // Half of them move: suspended on one worker, resumed by another, and ended there.
