@@ -1080,6 +1080,11 @@ TEST_P(Preempt, WhereOthersHaveSaidThatAllThreadsRunHolds) {
   let_all_threads_run_on(cpus.all);
 }
 
+// Units that spin until there have been some preemptions, on one worker: there must be some for it where spare workers
+// have come to others of them. Who lends the worker sleeps, and until the other kernel thread has a CPU the watchdog
+// has one stand in. (Bug: there were two, and then nobody to take turns with, for ever.)
+constexpr unsigned more_than_spares = 12;
+
 std::atomic<unsigned> times_forked{0};
 void fork_a_child(int) {
   const int kept = errno;
@@ -1103,7 +1108,7 @@ TEST_P(Preempt, AForkWhereTheWorkerIsLentHoldsOffNoUnit) {
   std::atomic<bool> over{false};
   std::atomic<unsigned> wrong{0};
   Jobs jobs;
-  for (int unit = 0; unit < 4; ++unit)
+  for (unsigned unit = 0; unit < more_than_spares; ++unit)
     jobs.start(preemptive(), [&] {
       while (!over.load(std::memory_order_relaxed)) asm volatile("");
       if (weft_preempt_enable() != WEFT_ERR_STATE) ++wrong;
@@ -1150,9 +1155,10 @@ TEST_P(Preempt, TheProgramsSchedulerFindsWhatIsInItsPool) {
     const std::uint64_t before = preemptions();
     Jobs jobs;
     jobs.start(with(WEFT_FULL, pool), [] {});
-    jobs.start(preemptive(), [&] {
-      while (!over.load(std::memory_order_relaxed)) asm volatile("");
-    });
+    for (unsigned unit = 0; unit < more_than_spares; ++unit)
+      jobs.start(preemptive(), [&] {
+        while (!over.load(std::memory_order_relaxed)) asm volatile("");
+      });
     jobs.start(preemptive(), [&] {
       while (preemptions() - before < 1 + round)
         for (int turn = 0; turn < 10'000; ++turn) asm volatile("");  // in weft it is not preempted
