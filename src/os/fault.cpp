@@ -72,7 +72,7 @@ void take_default_action(int signal, const siginfo_t& info) {
 // The frame and whatever lies between would reach into the guard of one of weft's stacks: then that is told.
 bool overflows(const char* place, std::uintptr_t stack) {
   for (auto at = reinterpret_cast<std::uintptr_t>(place); at < stack; at += page)
-    if (reporter(reinterpret_cast<void*>(at))) return true;
+    if (reporter(reinterpret_cast<void*>(at), false)) return true;
   return false;
 }
 
@@ -128,9 +128,9 @@ bool was_executed(const siginfo_t& info, const ucontext_t& interrupted) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   auto& interrupted = *static_cast<ucontext_t*>(context);
   const int kept = errno;
-  if (info->si_code > 0 && reporter(info->si_addr)) {
-    if (has_handler_with_own_stack(signal) && arch::came_to_alternate_stack(interrupted))
-      pass_on(signal, *info, interrupted);
+  const bool can_be_handled = has_handler_with_own_stack(signal) && arch::came_to_alternate_stack(interrupted);
+  if (info->si_code > 0 && reporter(info->si_addr, can_be_handled)) {
+    if (can_be_handled) pass_on(signal, *info, interrupted);
     take_default_action(signal, *info);
     return;
   }

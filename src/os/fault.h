@@ -7,8 +7,9 @@
 namespace weft::os {
 
 /// Called inside the signal handler with the address that faulted: whether it lies in the guard of
-/// a stack of weft's, and if so, prints the line that says so. Must be async-signal-safe.
-using OverflowReporter = bool (*)(void* address);
+/// a stack of weft's, and if so, prints the line that says so. `may_go_on`: the program's handler comes next, and may
+/// leave by siglongjmp(); else the process ends. Must be async-signal-safe.
+using OverflowReporter = bool (*)(void* address, bool may_go_on);
 
 /// Called there, too, with the address of an instruction that must not be executed: true if it may be from now on.
 using ExecutionAllower = bool (*)(void* instruction);

@@ -204,6 +204,45 @@ static void jump_out_of_handlers(int flags) {
 static void handler_jumps_out(void) { jump_out_of_handlers(0); }
 static void handler_jumps_out_of_alternate_stack(void) { jump_out_of_handlers(SA_ONSTACK); }
 
+static sigjmp_buf above_overflow;
+
+static void jump_out_of_overflow(int number, siginfo_t* info, void* context) {
+  (void)number;
+  (void)info;
+  (void)context;
+  siglongjmp(above_overflow, 1);
+}
+
+__attribute__((noinline)) static long use_up_stack(long depth) {
+  volatile char frame[4096];
+  frame[0] = (char)depth;
+  return depth < 0 ? frame[0] : use_up_stack(depth + 1) + frame[0];
+}
+
+// By a member on a stack of weft's.
+static void overflow_twice(void) {
+  install_all(SIGSEGV, jump_out_of_overflow, SA_ONSTACK, 0);
+  start_weft();
+  volatile int overflows = 0;
+#pragma omp parallel num_threads(members)
+  if (omp_get_thread_num() == members - 1) {
+    while (overflows < 2) {
+      if (sigsetjmp(above_overflow, 1) == 0) {
+        CHECK(use_up_stack(0) == 1, "a stack without an end");
+      }
+      overflows = overflows + 1;
+    }
+  }
+  CHECK_EQUAL(overflows, 2, "overflows that a handler has jumped out of");
+}
+
+// Bug: the second one waited for the end of the process.
+static void handler_jumps_out_of_overflows(void) {
+  const struct Run run = run_again("overflow_twice", (struct RunOptions){.environment = {"OMP_STACKSIZE=256K"}});
+  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "two overflows: status %d %s", run.status, run.errors);
+  CHECK_EQUAL(lines_with(run.errors, "stack overflow"), 2, "lines that name them");
+}
+
 static int good = 4711;
 
 static void change_context(int number, siginfo_t* info, void* context) {
@@ -350,6 +389,7 @@ int main(int count, char** arguments) {
       {"handler_on_alternate_stack", handler_on_alternate_stack, 0},
       {"handler_jumps_out", handler_jumps_out, 0},
       {"handler_jumps_out_of_alternate_stack", handler_jumps_out_of_alternate_stack, 0},
+      {"handler_jumps_out_of_overflows", handler_jumps_out_of_overflows, 0},
       {"handler_changes_context", handler_changes_context, 0},
       {"handler_is_called_once", handler_is_called_once, 0},
       {"mask_of_handler", mask_of_handler, 0},
@@ -358,6 +398,7 @@ int main(int count, char** arguments) {
       {"ignored_when_sent", ignored_when_sent, 0},
       {"handle_once", handle_once, 1},
       {"handle_sent_once", handle_sent_once, 1},
+      {"overflow_twice", overflow_twice, 1},
       {"fault_although_ignored", fault_although_ignored, 1},
       {NULL, NULL, 0},
   };
