@@ -83,14 +83,31 @@ bool look_whether_proc_is_trusted() {
 // A file about the KLT. `gone`: there is no such KLT; `cannot_be_read`: nobody can tell so.
 enum class Reading { done, gone, cannot_be_read };
 
-template <std::size_t size>
-Reading read_about(pid_t klt, const char* name, char (&text)[size]) {
+template <class Read>
+Reading read_about(pid_t klt, const char* name, Read read) {
   if (!proc_is_trusted.load(std::memory_order_relaxed) && !look_whether_proc_is_trusted())
     return Reading::cannot_be_read;
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/%s", klt, name);
-  if (read_file(path, text) > 0) return Reading::done;
+  if (read(path)) return Reading::done;
   return look_whether_proc_is_trusted() ? Reading::gone : Reading::cannot_be_read;
+}
+
+template <std::size_t size>
+Reading read_about(pid_t klt, const char* name, char (&text)[size]) {
+  return read_about(klt, name, [&text](const char* path) { return read_file(path, text) > 0; });
+}
+
+// Line by line, for it lists all groups of the user. (Bug: of who is in some hundreds of them nothing behind was seen.)
+template <class GoesOn>
+bool read_status(pid_t klt, GoesOn goes_on) {
+  return read_about(klt, "status", [goes_on](const char* path) { return read_lines(path, goes_on); }) == Reading::done;
+}
+
+// What stands behind the label; nullptr: it is another line.
+const char* behind_label(const char* line, const char* label) {
+  const std::size_t length = strlen(label);
+  return strncmp(line, label, length) == 0 ? line + length : nullptr;
 }
 
 // What is looked up in libc by name, once and while the library is loaded: dlsym() forgets the
@@ -198,14 +215,20 @@ struct SignalState {
 };
 
 bool read_signals(pid_t klt, SignalState& state) {
-  char text[4096];
-  if (read_about(klt, "status", text) != Reading::done) return false;
-  const auto read_mask = [&text](const char* field, SignalMask& mask) {
-    const char* found = strstr(text, field);
-    if (found != nullptr) mask = strtoull(found + strlen(field), nullptr, 16);
-    return found != nullptr;
+  unsigned missing = 2;
+  const auto read_mask = [&missing](const char* line, const char* label, SignalMask& mask) {
+    const char* text = behind_label(line, label);
+    if (text == nullptr) return;
+    mask = strtoull(text, nullptr, 16);
+    --missing;
   };
-  return read_mask("\nSigBlk:", state.blocked) && read_mask("\nSigCgt:", state.handled);
+  return read_status(klt,
+                     [&](const char* line) {
+                       read_mask(line, "SigBlk:", state.blocked);
+                       read_mask(line, "SigCgt:", state.handled);
+                       return missing != 0;
+                     }) &&
+         missing == 0;
 }
 
 // Who forks, starts a thread or looks at the libraries has all blocked for a moment. And who is in a handler has one
@@ -345,12 +368,13 @@ bool sleeps_restartably(pid_t klt) {
 }
 
 std::optional<unsigned long> klt_sleeps(pid_t klt) {
-  char text[4096];
-  if (read_about(klt, "status", text) != Reading::done) return {};
-  constexpr char label[] = "\nvoluntary_ctxt_switches:";
-  const char* found = strstr(text, label);
-  if (found == nullptr) return {};
-  return strtoul(found + sizeof label - 1, nullptr, 10);
+  std::optional<unsigned long> sleeps;
+  read_status(klt, [&sleeps](const char* line) {
+    const char* text = behind_label(line, "voluntary_ctxt_switches:");
+    if (text != nullptr) sleeps = strtoul(text, nullptr, 10);
+    return text == nullptr;
+  });
+  return sleeps;
 }
 
 int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }

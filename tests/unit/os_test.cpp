@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <link.h>
+#include <optional>
 #include <sched.h>
 #include <string>
 #include <sys/mman.h>
@@ -335,6 +336,24 @@ TEST(Klt, IsNotGoneWhereNoFileCanBeOpened) {
   EXPECT_EQ(seen, std::pair(not_known, gone));
   EXPECT_FALSE(alone);
   EXPECT_EQ(look(), std::pair(runs, gone));
+}
+
+// Bug: what a long list of groups stands before was not known.
+TEST(Klt, IsKnownOfAUserInManyGroups) {
+  constexpr std::size_t count = 1000;
+  bool may = false;
+  std::optional<bool> blocked;
+  std::optional<unsigned long> sleeps;
+  std::thread([&] {
+    const std::vector<gid_t> groups(count, 1234567890);
+    may = syscall(SYS_setgroups, count, groups.data()) == 0;  // of this thread alone
+    blocked = os::has_interrupt_blocked(os::this_klt());
+    nap(std::chrono::milliseconds(1));
+    sleeps = os::klt_sleeps(os::this_klt());
+  }).join();
+  if (!may) GTEST_SKIP() << "may not set groups";
+  EXPECT_TRUE(blocked.has_value());
+  EXPECT_GE(sleeps.value_or(0), 1U);
 }
 
 // The kernel registers another area only where there is none. (Bug: the length was taken to be 32 always.)
