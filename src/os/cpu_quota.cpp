@@ -59,23 +59,19 @@ bool is_of(const char* line, const char* controller) {
   return false;
 }
 
-const char* group_of(const char* lines, const char* controller, std::size_t* length) {
-  while (!is_of(lines, controller)) {
-    lines = strchr(lines, '\n');
-    if (lines == nullptr) return nullptr;
-    ++lines;
-  }
-  const char* end = strchr(strchr(lines, ':') + 1, ':');
-  if (end == nullptr || end[1] != '/') return nullptr;
-  *length = strcspn(end + 1, "\n");
-  return end + 1;
+// nullptr: it is the line of another controller.
+const char* group_of(const char* line, const char* controller) {
+  if (!is_of(line, controller)) return nullptr;
+  const char* end = strchr(strchr(line, ':') + 1, ':');
+  return end != nullptr && end[1] == '/' ? end + 1 : nullptr;
 }
 
 // The least of the group's and of those above it, to the mount. A container of v1 has its own group mounted there, and
 // is told the path that the group has outside: what is missing is passed over.
-int least_quota(const char* mount, const char* group, std::size_t length, int (*quota_of)(Folder& folder)) {
+int least_quota(const char* mount, const char* group, int (*quota_of)(Folder& folder)) {
   Folder folder;
   const std::size_t root_length = strlen(mount);
+  const std::size_t length = strlen(group);
   const std::size_t most = sizeof folder.path - 32;  // leaves room for a name
   if (root_length + length > most) return 0;
   memcpy(folder.path, mount, root_length);
@@ -93,21 +89,23 @@ int least_quota(const char* mount, const char* group, std::size_t length, int (*
 
 }  // namespace
 
+// Line by line: where groups lie deep within others, a dozen of long lines may come before. (Bug: no more than 4 KiB of
+// them were seen.)
 int cpus_in_cgroup_quota() {
   const int kept = errno;
-  char lines[4096];
   int least = 0;
-  if (read_file("/proc/self/cgroup", lines) > 0) {
-    std::size_t length = 0;
-    if (const char* group = group_of(lines, "", &length); group != nullptr) {
+  const auto take = [&least](int quota) {
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  };
+  read_lines("/proc/self/cgroup", [take](const char* line) {
+    if (const char* group = group_of(line, ""); group != nullptr) {
       const bool alone = access("/sys/fs/cgroup/cgroup.controllers", R_OK) == 0;
-      least = least_quota(alone ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified", group, length, quota_of_v2);
+      take(least_quota(alone ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified", group, quota_of_v2));
     }
-    if (const char* group = group_of(lines, "cpu", &length); group != nullptr) {
-      const int quota = least_quota("/sys/fs/cgroup/cpu", group, length, quota_of_v1);
-      if (least == 0 || (quota > 0 && quota < least)) least = quota;
-    }
-  }
+    if (const char* group = group_of(line, "cpu"); group != nullptr)
+      take(least_quota("/sys/fs/cgroup/cpu", group, quota_of_v1));
+    return true;
+  });
   errno = kept;
   return least;
 }

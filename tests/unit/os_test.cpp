@@ -162,6 +162,15 @@ void check_quotas(const Version& version) {
   EXPECT_EQ(quota_with(version, "300000 100000\n", "max 100000\n"), quota_base + 3);
 }
 
+// Bug: the line of the controller that matters was not seen.
+TEST(Cpus, CutByTheQuotaOfAGroupBehindLongLines) {
+  if (thread_sanitizer) GTEST_SKIP() << "forks";
+  Version version = v1;
+  for (int line = 0; line < 12; ++line) version.groups.insert(0, "9:memory:/" + std::string(400, 'g') + "\n");
+  if (quota_with(version, "", "") == cannot_mount) GTEST_SKIP() << "may not mount";
+  EXPECT_EQ(quota_with(version, "", "300000 100000\n"), quota_base + 3);
+}
+
 TEST(Cpus, CutByTheCgroupQuota) { check_quotas(v2); }
 TEST(Cpus, CutByTheQuotaOfVersion1) { check_quotas(v1); }
 
