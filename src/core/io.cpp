@@ -38,7 +38,6 @@ namespace {
 
 enum State : std::uint32_t { not_started, starting, by_ring, by_klts, failed };
 std::atomic<std::uint32_t> state{not_started};
-std::atomic<bool> watches_forks{false};
 
 enum Wish : int { io_uring, klts };
 
@@ -47,6 +46,9 @@ void reset_in_child() {
   reset_io_klts();
   state.store(not_started, std::memory_order_relaxed);
 }
+
+// Not by who is about to start it. (Bug: a child that another thread forked in between waited for ever for who starts.)
+[[gnu::constructor]] void watch_forks() { pthread_atfork(nullptr, nullptr, reset_in_child); }
 
 void tell(State now) {
   state.store(now, std::memory_order_release);  // partner: the acquire in io_server()
@@ -69,7 +71,6 @@ void start_serving() {
     return base::read_one_of(value, {"io_uring", "klts"}, wish);
   });
   const HeldOff held;
-  if (!watches_forks.exchange(true, std::memory_order_relaxed)) pthread_atfork(nullptr, nullptr, reset_in_child);
   if (wish == klts) {
     tell(by_klts);
     return;
