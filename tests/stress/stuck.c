@@ -7,8 +7,10 @@
 #include <link.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/mount.h>
 
 // A barrier as numerical libraries write it: no pause, no system call.
 struct SpinningBarrier {
@@ -535,6 +537,33 @@ static void reading_after_a_look_at_objects(void) {
   close(ends[1]);
 }
 
+enum { may_not = 77 };
+
+static void become_process_1(void) {
+  if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) {
+    _exit(may_not);
+  }
+  const pid_t first = fork();
+  if (first == 0) {
+    end_with_parent();
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("proc", "/proc", "proc", 0, NULL) != 0) {
+      _exit(may_not);
+    }
+    return;
+  }
+  int status = 0;
+  waitpid(first, &status, 0);
+  _exit(first > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+// As what a container is started for. Bug: the lock that a look at the objects holds had no owner that was known there.
+static void reading_after_a_look_as_process_1(void) {
+  const struct Run run =
+      run_again("reading_after_a_look_at_objects", (struct RunOptions){.before_exec = become_process_1});
+  CHECK(WIFEXITED(run.status) && (WEXITSTATUS(run.status) == 0 || WEXITSTATUS(run.status) == may_not),
+        "as process 1: status %d %s", run.status, run.errors);
+}
+
 // ---- what the program does with all signals, weft's among them
 
 static atomic_int signals_handled;
@@ -853,6 +882,7 @@ int main(int count, char** arguments) {
       {"tasks_that_members_wait_for", tasks_that_members_wait_for, 0},
       {"looking_at_objects", looking_at_objects, 0},
       {"reading_after_a_look_at_objects", reading_after_a_look_at_objects, 0},
+      {"reading_after_a_look_as_process_1", reading_after_a_look_as_process_1, 0},
       {"all_signals_put_back", all_signals_put_back, 0},
       {"all_signals_handled_first", all_signals_handled_first, 0},
       {"all_signals_handled_later", all_signals_handled_later, 0},
