@@ -29,29 +29,6 @@ bool bind_this_klt(const CpuSet& cpus) {
   return sched_setaffinity(0, sizeof cpus.words, reinterpret_cast<const cpu_set_t*>(cpus.words)) == 0;
 }
 
-namespace {
-
-cpu_set_t at_start;
-
-}  // namespace
-
-// Of the main thread: the calling one may have been bound by the program.
-void remember_cpus() {
-  if (sched_getaffinity(getpid(), sizeof at_start, &at_start) != 0) sched_getaffinity(0, sizeof at_start, &at_start);
-}
-
-bool bind_klt(int klt, int cpu) {
-  cpu_set_t set = at_start;
-  if (cpu >= 0) {
-    if (cpu >= CPU_SETSIZE) return false;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-  } else if (cpu != -1) {
-    return false;
-  }
-  return arch::system_call(SYS_sched_setaffinity, klt, sizeof set, reinterpret_cast<long>(&set)) == 0;
-}
-
 CpuSet cpus_of_klt(int klt) {
   CpuSet cpus;
   arch::system_call(SYS_sched_getaffinity, klt, sizeof cpus.words, reinterpret_cast<long>(cpus.words));
@@ -60,6 +37,27 @@ CpuSet cpus_of_klt(int klt) {
 
 bool bind_klt(int klt, const CpuSet& cpus) {
   return arch::system_call(SYS_sched_setaffinity, klt, sizeof cpus.words, reinterpret_cast<long>(cpus.words)) == 0;
+}
+
+namespace {
+
+CpuSet at_start;
+
+}  // namespace
+
+// Of the main thread: the calling one may have been bound by the program. (Bug: of a machine with more than 1024 CPUs
+// nothing was remembered, as libc's set has no room for more.)
+void remember_cpus() {
+  at_start = cpus_of_klt(getpid());
+  if (at_start.count() == 0) at_start = own_cpus();
+}
+
+bool bind_klt(int klt, int cpu) {
+  if (cpu == -1) return bind_klt(klt, at_start);
+  if (!CpuSet::in_range(cpu)) return false;
+  CpuSet only;
+  only.add(cpu);
+  return bind_klt(klt, only);
 }
 
 int this_cpu() {
@@ -73,9 +71,7 @@ bool move_sleeping_klt(int klt, int cpu, CpuSet& before) {
   const long got =
       arch::system_call(SYS_sched_getaffinity, klt, sizeof before.words, reinterpret_cast<long>(before.words));
   if (got <= 0 || !before.has(cpu)) return false;
-  CpuSet only;
-  only.add(cpu);
-  return bind_klt(klt, only);
+  return bind_klt(klt, cpu);
 }
 
 }  // namespace weft::os
