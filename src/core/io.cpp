@@ -257,6 +257,7 @@ IoResult write(int file, const void* from, std::size_t size, std::uint64_t deadl
 }
 
 IoResult accept(int socket, sockaddr* address, socklen_t* size, int flags, std::uint64_t deadline) {
+  if (socket < 0) return failed_with(-EBADF);  // poll(2) passes over it (Bug: the time was over, again and again)
   const socklen_t room = size != nullptr ? *size : 0;
   for (;;) {
     IoRequest request;

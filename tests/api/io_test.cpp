@@ -139,6 +139,8 @@ TEST_F(IoTest, ErrorsAreThoseOfTheSystemCall) {
   EXPECT_EQ(weft_write(-1, &byte, 1, &count), WEFT_ERR_SYSTEM + EBADF);
   EXPECT_EQ(weft_write(pipe.first, &byte, 1, &count), WEFT_ERR_SYSTEM + EBADF) << "the end that is read";
   EXPECT_EQ(weft_accept(-1, nullptr, nullptr, 0, &connection), WEFT_ERR_SYSTEM + EBADF);
+  for (const std::uint64_t limit_ns : {0, 1000000})
+    EXPECT_EQ(weft_timed_accept(-1, nullptr, nullptr, 0, limit_ns, &connection), WEFT_ERR_SYSTEM + EBADF) << limit_ns;
   EXPECT_EQ(weft_accept(pipe.first, nullptr, nullptr, 0, &connection), WEFT_ERR_SYSTEM + ENOTSOCK);
   sockaddr_in nowhere{};
   nowhere.sin_family = AF_INET;
