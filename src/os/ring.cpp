@@ -171,7 +171,8 @@ void ring_abandon() {
   io_uring_queue_exit(&ring);
   if (has_waker()) close(waker);
   waker = -1;
-  kept_count = 0;
+  kept = nullptr;  // the KLT may have been about to replace it (Bug: what that had freed was written to)
+  kept_count = kept_room = 0;
 }
 
 void ring_read(int file, void* to, std::size_t size, void* token) {
