@@ -185,9 +185,10 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
   const SignalMask at_work = signals_blocked_on_klts();
   const bool is_known = signals == Signals::of_its_work && at_work != 0;
   const sigset_t blocked = is_known ? set_of_mask(at_work) : blocked_signals(signals);
-  pthread_attr_setsigmask_np(&attributes, &blocked);
+  // That takes memory. (Bug: without, the KLT took the signals of whoever started it.)
+  error = pthread_attr_setsigmask_np(&attributes, &blocked);
   pthread_t thread;
-  error = pthread_create(&thread, &attributes, entry, argument);
+  if (error == 0) error = pthread_create(&thread, &attributes, entry, argument);
   if (error == 0) {
     started.fetch_add(1, std::memory_order_seq_cst);
     let_user_ids_change();
