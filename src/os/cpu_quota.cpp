@@ -1,6 +1,8 @@
 #include "os/cpu_quota.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +28,8 @@ struct Folder {
 // 0: none, which the kernel writes as "max" (v2) or -1 (v1).
 int cpus_of(long long quota, long long period) {
   if (quota <= 0 || period <= 0) return 0;
-  return static_cast<int>((quota - 1) / period + 1);
+  const long long cpus = (quota - 1) / period + 1;
+  return static_cast<int>(std::min<long long>(cpus, INT_MAX));  // (Bug: 4294967297 of them were one.)
 }
 
 // "max 100000" or "150000 100000"
