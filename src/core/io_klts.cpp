@@ -7,7 +7,8 @@
 // a KLT is made when there are more of the former. A KLT sleeps on `wakes`, which it has read under the lock.
 //
 // A deadline: the KLT polls the file first. What is ready then may be gone when it comes to it, taken by another; a
-// read or a write is therefore tried without waiting (except for files that cannot do that, such as terminals).
+// read or a write is therefore tried without waiting (except for files that cannot do that, such as terminals; one on a
+// disk is always ready, and waited for).
 // accept() cannot be: it may come back late where others accept from the same socket.
 #include <atomic>
 #include <cerrno>
@@ -104,7 +105,9 @@ void transfer(IoRequest& request, short events, Now now, OfPipe of_pipe, Later l
     if (ready <= 0) return;
     request.result = uninterrupted(now);
     if (os::cannot_tell(request.result)) request.result = uninterrupted(of_pipe);
-    if (os::cannot_tell(request.result)) request.result = uninterrupted(later);
+    // (Bug: a write that a disk has to make room for was tried again and again, even when its time was over.)
+    const bool is_for_disk = request.result == -EAGAIN && os::lies_on_disk(request.file);
+    if (is_for_disk || os::cannot_tell(request.result)) request.result = uninterrupted(later);
   } while (request.result == -EAGAIN && !is_over(request.deadline));
 }
 

@@ -445,6 +445,20 @@ TEST_F(IoTest, FilesOnADisk) {
   fclose(file);
 }
 
+// Bug: threads that wait tried it for ever, as the file was always ready.
+TEST_F(IoTest, ALimitWhereADiskHasToMakeRoom) {
+  FILE* file = tmpfile();
+  ASSERT_NE(file, nullptr);
+  const int fd = fileno(file);
+  alignas(4096) static char blocks[8192];
+  if (fcntl(fd, F_SETFL, O_DIRECT) == 0) {
+    std::size_t count = 0;
+    EXPECT_EQ(weft_timed_write(fd, blocks, sizeof blocks, 10'000 * millisecond, &count), WEFT_OK);
+    EXPECT_EQ(count, sizeof blocks);
+  }
+  fclose(file);
+}
+
 TEST_F(IoTest, PollSaysWhichFilesAreReady) {
   Pipe pipes[5];
   Jobs jobs;
