@@ -143,12 +143,25 @@ std::uint64_t nanoseconds(const std::chrono::duration<Rep, Period>& duration) {
   return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(duration).count());
 }
 
+/// From now until the time, as nanoseconds() says it; 0 if it has passed. (Bug: `time - Clock::now()` overflowed, so
+/// one waited for ever until a time long before the clock began.)
+template <class Clock, class Duration>
+std::uint64_t nanoseconds_until(const std::chrono::time_point<Clock, Duration>& time) {
+  using Real = std::chrono::duration<double, std::nano>;
+  constexpr double most = 9e18;
+  const double then = std::chrono::duration_cast<Real>(time.time_since_epoch()).count();
+  if (then >= most) return WEFT_FOREVER;
+  if (!(then > -most)) return 0;
+  const auto now = Clock::now();
+  return time > now ? nanoseconds(time - now) : 0;
+}
+
 /// bool wait(nanoseconds) until the time; a clock that is set meanwhile is asked again.
 template <class Clock, class Duration, class Wait>
 bool wait_until(const std::chrono::time_point<Clock, Duration>& time, Wait wait) {
   for (;;) {
-    if (wait(nanoseconds(time - Clock::now()))) return true;
-    if (Clock::now() >= time) return false;
+    if (wait(nanoseconds_until(time))) return true;
+    if (nanoseconds_until(time) == 0) return false;
   }
 }
 

@@ -187,8 +187,12 @@ TEST_F(CppTest, WaitsForAUnitForATime) {
   EXPECT_FALSE(unit.wait_for(1ms));
   EXPECT_FALSE(unit.wait_for(-5h));
   EXPECT_FALSE(unit.wait_until(std::chrono::system_clock::now() + 1ms));
+  EXPECT_FALSE(unit.wait_until(std::chrono::steady_clock::time_point::min()));
+  EXPECT_FALSE(unit.wait_until(std::chrono::system_clock::time_point::min()));
+  EXPECT_FALSE(unit.wait_until(std::chrono::sys_seconds::min()));
   go_on.set();
   EXPECT_TRUE(unit.wait_for(std::chrono::hours::max()));
+  EXPECT_TRUE(unit.wait_until(std::chrono::sys_seconds::max()));
   EXPECT_EQ(unit.join(), 3);
 }
 
@@ -362,6 +366,7 @@ TEST_F(CppTest, YieldsSleepsAndSuspends) {
   this_unit::sleep_for(2ms);
   this_unit::sleep_until(std::chrono::system_clock::now() + 2ms);
   this_unit::sleep_until(std::chrono::steady_clock::now() - 1h);
+  this_unit::sleep_until(std::chrono::steady_clock::time_point::min());
   EXPECT_GE(std::chrono::steady_clock::now() - began, 4ms);
   in_stackless_unit([] { EXPECT_EQ(error_of([] { this_unit::yield(); }), WEFT_ERR_STACKLESS); });
   in_stackless_unit([] { EXPECT_EQ(error_of([] { this_unit::suspend(); }), WEFT_ERR_STACKLESS); });
