@@ -84,7 +84,7 @@ void run_packed(void* argument) {
 class Thrown {
  public:
   void put(weft_unit* unit, std::exception_ptr what) {
-    const std::lock_guard guard(lock_);
+    const Guard guard(lock_);
     first_ = new Entry{unit, std::move(what), first_};
     count_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -92,7 +92,7 @@ class Thrown {
   std::exception_ptr take(const weft_unit* unit) {
     if (count_.load(std::memory_order_relaxed) == 0) [[likely]]
       return nullptr;
-    const std::lock_guard guard(lock_);
+    const Guard guard(lock_);
     for (Entry** link = &first_; *link != nullptr; link = &(*link)->next) {
       if ((*link)->unit != unit) continue;
       const std::unique_ptr<Entry> entry(*link);
@@ -108,6 +108,22 @@ class Thrown {
     weft_unit* unit;
     std::exception_ptr what;
     Entry* next;
+  };
+  /// Holds the lock, and is not preempted meanwhile: another unit would wait for it on this very KLT. (Bug: it was, and
+  /// the worker stood still for ever.)
+  class Guard {
+   public:
+    explicit Guard(std::mutex& lock) : held_off_(weft_preempt_disable() == WEFT_OK), lock_(lock) { lock_.lock(); }
+    ~Guard() {
+      lock_.unlock();
+      if (held_off_) (void)detail::wait(weft_preempt_enable);  // which may yield, in a handler
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    const bool held_off_;  // else it has been so for too often already
+    std::mutex& lock_;
   };
   std::atomic<std::size_t> count_{0};
   std::mutex lock_;  // of the system: a stackless unit may throw, too

@@ -19,6 +19,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include <weft/weft.hpp>
+
 #include "support.h"
 
 namespace weft::test {
@@ -633,6 +635,30 @@ TEST_P(Preempt, LibcAndTheLanguageGoOn) {
   jobs.join();
   EXPECT_EQ(wrong.load(), 0U);
   EXPECT_GT(preemptions(), 0U);
+}
+
+// Nobody else can take a unit of such a pool that has been left with a lock.
+TEST_P(Preempt, UnitsOfAPrivatePoolThrow) {
+  weft_pool* pool = nullptr;
+  ASSERT_EQ(weft_pool_create(WEFT_FIFO, WEFT_PRIV, &pool), WEFT_OK);
+  const OwnScheduler own(WEFT_BASIC, {pool});
+  const Attributes attributes{.pool = pool, .flags = WEFT_OWN_TLS, .preemption = GetParam()};
+  const std::uint64_t end = now_ns() + 1000 * 1000 * 1000;
+  unsigned thrown = 0;
+  unsigned caught = 0;
+  do {
+    std::vector<Unit<>> units;
+    for (unsigned number = 0; number < 50; ++number) units.push_back(spawn(attributes, [] { throw 1; }));
+    for (Unit<>& unit : units) {
+      try {
+        unit.join();
+      } catch (int) {
+        ++caught;
+      }
+    }
+    thrown += 50;
+  } while (preemptions() < 20 && now_ns() < end);
+  EXPECT_EQ(caught, thrown);
 }
 
 TEST_P(Preempt, SystemCallsGoOn) {
