@@ -20,12 +20,10 @@
 
 #ifdef __cplusplus
 extern "C" {
-#define WEFT_NORETURN [[noreturn]]
-#else
-#define WEFT_NORETURN _Noreturn
 #endif
 
 #define WEFT_API __attribute__((visibility("default")))
+#define WEFT_NORETURN __attribute__((noreturn)) /* (Bug: [[noreturn]], which C++98 does not know.) */
 
 /* ------------------------------------------------------------------ errors */
 
