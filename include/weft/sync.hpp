@@ -196,9 +196,9 @@ class Latch : public detail::Waitable<Latch> {
 
   void count_down(std::uint32_t by = 1) { detail::check(weft_latch_count_down(&it_, by)); }
   [[nodiscard]] bool try_wait() { return detail::check_unless(WEFT_ERR_EMPTY, weft_latch_test(&it_)); }
+  /// (Bug: one that cannot wait had counted down, and failed; and who had opened it looked at what might be freed.)
   void arrive_and_wait(std::uint32_t by = 1) {
-    count_down(by);
-    wait();
+    detail::check(detail::wait([&] { return weft_latch_arrive_and_wait(&it_, by); }));
   }
 
  private:

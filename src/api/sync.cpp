@@ -287,6 +287,17 @@ int weft_latch_timed_wait(weft_latch* latch, uint64_t nanoseconds) {
   return wait_for(nanoseconds, [&it](std::uint64_t until) { return it.wait_until(until); });
 }
 
+int weft_latch_arrive_and_wait(weft_latch* latch, uint32_t by) {
+  if (latch == nullptr) return WEFT_ERR_ARGUMENT;
+  core::Latch& it = core_of(latch);
+  // It only ever goes down: who is the last now does not wait.
+  if (it.count() > by && !core::may_wait(core::this_unit())) return WEFT_ERR_STACKLESS;
+  bool opens = false;
+  if (!it.count_down(by, opens)) return WEFT_ERR_STATE;
+  if (!opens) (void)it.wait_until(core::never);
+  return WEFT_OK;
+}
+
 int weft_latch_test(weft_latch* latch) {
   if (latch == nullptr) return WEFT_ERR_ARGUMENT;
   return ok_or(core_of(latch).is_open(), WEFT_ERR_EMPTY);

@@ -566,6 +566,16 @@ TEST_F(CppTest, LatchesCountDown) {
   EXPECT_TRUE(latch.try_wait());
   units.join();
   EXPECT_EQ(error_of([&] { latch.count_down(); }), WEFT_ERR_STATE);
+  EXPECT_EQ(error_of([&] { latch.arrive_and_wait(); }), WEFT_ERR_STATE);
+}
+
+TEST_F(CppTest, AStacklessUnitArrivesAtALatchOnlyAsTheLast) {
+  Latch latch(2);
+  in_stackless_unit([&] { EXPECT_EQ(error_of([&] { latch.arrive_and_wait(); }), WEFT_ERR_STACKLESS); });
+  latch.count_down();
+  EXPECT_FALSE(latch.try_wait()) << "it has counted down, and failed";
+  in_stackless_unit([&] { EXPECT_EQ(error_of([&] { latch.arrive_and_wait(); }), WEFT_OK); });
+  EXPECT_TRUE(latch.try_wait());
 }
 
 TEST_F(CppTest, BarriersTimeOut) {

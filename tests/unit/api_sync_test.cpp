@@ -68,6 +68,7 @@ TEST_F(ApiSync, NullIsAnArgumentError) {
                           weft_semaphore_release(nullptr, 1),
                           weft_latch_wait(nullptr),
                           weft_latch_count_down(nullptr, 1),
+                          weft_latch_arrive_and_wait(nullptr, 1),
                           weft_flag_set(nullptr),
                           weft_eventual_set(nullptr, nullptr, 0),
                           weft_eventual_wait(nullptr, nullptr, nullptr),

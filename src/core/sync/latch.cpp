@@ -4,13 +4,14 @@
 
 namespace weft::core {
 
-bool Latch::count_down(std::uint32_t by) {
+bool Latch::count_down(std::uint32_t by, bool& opens) {
   std::uint32_t word = word_.load(std::memory_order_relaxed);
   do {
     if ((word & most) < by) return false;
-    if (word - by == parked) return open(by);
+    if (word - by == parked) return opens = open(by);
     // acq_rel: what those did who counted down before reaches the waiters through the last one.
   } while (!word_.compare_exchange_weak(word, word - by, std::memory_order_acq_rel, std::memory_order_relaxed));
+  opens = word == by;
   return true;
 }
 

@@ -17,7 +17,12 @@ class Latch {
 
   explicit Latch(std::uint32_t count) : word_(count) {}
   /// False: the count is less than that; nothing is changed.
-  bool count_down(std::uint32_t by = 1);
+  bool count_down(std::uint32_t by = 1) {
+    bool opens = false;
+    return count_down(by, opens);
+  }
+  /// `opens`: the latch is open by this call, and may be gone.
+  bool count_down(std::uint32_t by, bool& opens);
   bool is_open() const { return word_.load(std::memory_order_acquire) == 0; }
   void wait() { (void)wait_until(never); }
   /// False: the deadline has passed.
