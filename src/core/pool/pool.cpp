@@ -344,7 +344,8 @@ void Pool::set_preemption(Preemption kind) {
   preemption_ = kind;
   if (kind == Preemption::by_default || operations_->marking == nullptr) return;
   if (custom_) hold_off_custom();
-  operations_ = operations_->marking;
+  // (Bug: of the program's first pool with a kind the functions were not held off.)
+  operations_ = custom_ ? &Held<Access::mpmc>::marking : operations_->marking;
   // Nothing is in it yet, and from now on it is used through the table alone.
   if (kind_ == Kind::private_fifo || kind_ == Kind::private_lifo) kind_ = Kind::other;
 }
