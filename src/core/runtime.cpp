@@ -347,6 +347,15 @@ void go_on_as(Worker& worker, Worker& before, Unit* forked) {
   if (worker.root.was_unit) look_out_for_end_of(*forked, worker);
 }
 
+// Handles of those that were left in the parent: who has one is told that it has ended. (Bug: the child waited for that
+// for ever, or gave it a unit.)
+void end_workers_of_parent() {
+  for_each_worker([](Worker& gone) {
+    gone.use.store(WorkerUse::none, std::memory_order_relaxed);
+    gone.life.store(0, std::memory_order_relaxed);
+  });
+}
+
 // In the child there is one KLT, and every other worker is a picture of the past.
 void after_fork_in_child() {
   Worker* self = this_worker();
@@ -356,6 +365,7 @@ void after_fork_in_child() {
   Unit* forked = nullptr;  // as it stays in a handler over a scheduler
   if (self != nullptr) forked = lent ? &self->root.unit : self->current;
   runtime.epoch.fetch_add(1, std::memory_order_relaxed);
+  end_workers_of_parent();
   runtime.slots.store(0, std::memory_order_relaxed);
   runtime.started.store(0, std::memory_order_relaxed);
   look_at_cpus_anew();

@@ -282,6 +282,25 @@ void unlock_in_child(weft_mutex& mutex, int& status) {
   EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
 }
 
+// Bug: the child waited for one that it does not have.
+TEST_F(ForkTest, WorkersOfTheParentHaveEndedInTheChild) {
+  weft_pool* pool = nullptr;
+  ASSERT_EQ(weft_pool_create(WEFT_FIFO, WEFT_MPMC, &pool), WEFT_OK);
+  OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+  weft_worker* const own = weft_worker_self();
+  const int status = status_of_child([&] {
+    weft_unit* unit = nullptr;
+    for (weft_worker* gone : {worker.get(), own}) {
+      weft_unit_attr attr = with(WEFT_AUTO);
+      attr.worker = gone;
+      if (weft_worker_join(gone) != WEFT_ERR_STATE) _exit(1);
+      if (weft_unit_create([](void*) {}, nullptr, &attr, &unit) != WEFT_ERR_STATE) _exit(2);
+    }
+  });
+  EXPECT_EQ(status, 0);
+  worker.join();
+}
+
 // Bug: in the child nobody held it, and nobody could.
 TEST_F(ForkTest, ARecursiveMutexIsHeldByTheRootThatForked) {
   weft_mutex mutex = WEFT_MUTEX_INIT_KIND(WEFT_MUTEX_RECURSIVE);
