@@ -136,8 +136,8 @@ typedef struct weft_unit_attr {
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
   const char* name;           /* not copied; for messages and debuggers */
-  weft_preemption preemption; /* WEFT_PREEMPT_DEFAULT; what can be preempted has a stack, of 16 KiB at least: with
-                               * less memory of the caller's, a kind is ARGUMENT, and the default NONE */
+  weft_preemption preemption; /* WEFT_PREEMPT_DEFAULT; what can be preempted has a stack, of 16 KiB at least: with a
+                               * smaller stack_size a kind is ARGUMENT, and the default NONE if it is that of `stack` */
   weft_worker* worker;        /* it goes there: into the first pool of that one's scheduler; or, with weft's default,
                                * behind what waits there, and another that has nothing may take it. NULL: no matter */
 } weft_unit_attr;
