@@ -232,7 +232,10 @@ class Outcome {
   }
   template <class... Values>
   void set(Values&&... values) {
-    value_.emplace(std::forward<Values>(values)...);
+    if constexpr (std::is_reference_v<T>)  // (Bug: Eventual<T&>::set() did not compile.)
+      value_.emplace(std::addressof(values)...);
+    else
+      value_.emplace(std::forward<Values>(values)...);
   }
 #if WEFT_HAS_EXCEPTIONS
   bool has_thrown() const { return thrown_ != nullptr; }

@@ -603,6 +603,11 @@ TEST_F(CppTest, EventualsHaveOneValueOrException) {
   nothing.set();
   waiter.join();
 
+  Eventual<std::string&> reference;
+  std::string referred = "a string";
+  reference.set(referred);
+  EXPECT_EQ(&reference.get(), &referred);
+
   Eventual<int> failed;
   failed.set_exception(std::make_exception_ptr(std::runtime_error("no value")));
   EXPECT_THROW((void)failed.get(), std::runtime_error);
