@@ -99,8 +99,12 @@ struct Handling {
 class Waiting {
  public:
   Waiting() : kept_(*handling()) {
-    if (busy()) [[unlikely]]
-      *handling() = Handling{nullptr, 0};
+    if (!busy()) [[likely]]
+      return;
+    // Anew: a unit that depends on no thread may have been preempted in between, and looked at the state of the one
+    // that it had left. (Bug: it took the exception of another unit along.)
+    kept_ = *handling();
+    if (busy()) *handling() = Handling{nullptr, 0};
   }
   ~Waiting() {
     if (busy()) [[unlikely]]
