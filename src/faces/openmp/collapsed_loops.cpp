@@ -55,16 +55,27 @@ std::uint64_t lower_bound(const LoopLevel& level, const std::uint64_t* variables
   return bound(level, level.lower, level.lower_factor, variables);
 }
 
+bool goes_up(const LoopLevel& level) {
+  if (level.comparison == LoopComparison::not_equal) return step_of(level) > 0;
+  return level.comparison == LoopComparison::at_most || level.comparison == LoopComparison::less;
+}
+
+bool includes_upper(const LoopLevel& level) {
+  return level.comparison == LoopComparison::at_most || level.comparison == LoopComparison::at_least;
+}
+
+// Bug: what came before an upper bound of 0 that is not included was the largest number there is, if it has no sign.
 std::uint64_t trips(const LoopLevel& level, const std::uint64_t* variables) {
   const std::uint64_t lower = lower_bound(level, variables);
   const std::uint64_t upper = bound(level, level.upper, level.upper_factor, variables);
-  const bool up = level.comparison == LoopComparison::at_most;
+  const bool up = goes_up(level), included = includes_upper(level);
   const std::uint64_t first = up ? lower : upper;
   const std::uint64_t last = up ? upper : lower;
-  if (less(level.type, last, first)) return 0;
+  if (less(level.type, last, first) || (first == last && !included)) return 0;
+  const std::uint64_t distance = last - first - (included ? 0 : 1);
   const std::int64_t step = step_of(level);
   const std::uint64_t stride = step < 0 ? 0 - static_cast<std::uint64_t>(step) : static_cast<std::uint64_t>(step);
-  return stride != 0 ? (last - first) / stride + 1 : 1;
+  return stride != 0 ? distance / stride + 1 : 1;
 }
 
 std::uint64_t variable_at(const LoopLevel& level, const std::uint64_t* variables, std::uint64_t trip) {

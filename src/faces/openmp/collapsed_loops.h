@@ -25,10 +25,11 @@ struct LoopLevel {
   std::uint64_t trips;
 };
 
-/// Makes of all comparisons one that includes the upper bound.
+/// Makes of all comparisons one that includes the upper bound, which of a loop without iterations there may be none:
+/// these are counted before.
 void make_canonical(LoopLevel* levels, unsigned count);
 
-/// Of a canonical nest whose bounds do not depend on each other: fills in the trip counts; returns their product.
+/// Of a nest whose bounds do not depend on each other: fills in the trip counts; returns their product.
 std::uint64_t count_rectangular(LoopLevel* levels, unsigned count);
 
 /// The variables at one iteration of such a nest.
@@ -36,7 +37,7 @@ void find_rectangular(const LoopLevel* levels, unsigned count, std::uint64_t ite
 
 inline constexpr unsigned most_collapsed = 64;
 
-/// What one of `size` threads has of a canonical nest: its first and last iteration, and where they are among all.
+/// What one of `size` threads has of a nest: its first and last iteration, and where they are among all.
 struct CollapsedPart {
   bool last = false;  // it has the nest's last iteration
   std::uint64_t first = 0;

@@ -21,8 +21,9 @@ unsigned checked(std::int32_t count) {
 
 /// How many iterations a rectangular nest has.
 WEFT_EXPORT std::uint64_t __kmpc_process_loop_nest_rectang(Ident*, Gtid, LoopLevel* levels, std::int32_t count) {
+  const std::uint64_t all = count_rectangular(levels, checked(count));
   make_canonical(levels, checked(count));
-  return count_rectangular(levels, checked(count));
+  return all;
 }
 
 /// The variables of the loops at one of these.
@@ -36,9 +37,9 @@ WEFT_EXPORT void __kmpc_calc_original_ivs_rectang(Ident*, std::uint64_t iteratio
 WEFT_EXPORT std::int32_t __kmpc_for_collapsed_init(Ident*, Gtid, LoopLevel* levels, LoopLevel* part, std::int32_t count,
                                                    std::int32_t* last) {
   const Member& member = this_member();
-  make_canonical(levels, checked(count));
   CollapsedPart own;
   share_out(levels, checked(count), member.number, member.team->size, own);
+  make_canonical(levels, checked(count));
   if (ompt::watched) [[unlikely]]
     ompt::static_loop_begins(WEFT_CALLER, ompt::WorkKind::loop_static, own.all, {own.first, own.count});
   if (last != nullptr) *last = own.last ? 1 : 0;
