@@ -1,4 +1,6 @@
 /* ordered(n) with depend(sink) and depend(source), in every schedule, with more members than workers. */
+#include <sched.h>
+
 #include "check.h"
 
 enum { N = 40, M = 30 };
@@ -118,12 +120,39 @@ static void alone(void) {
   CHECK_EQ(values[4], 17273);
 }
 
+/* The clause makes a schedule monotonic: while the first iteration runs, the next one is begun by another member, and
+ * not one further on, which would have to wait for all in between. clang asks for a nonmonotonic loop. */
+static void begun_in_order(void) {
+  if (check_where != CHECK_SERIAL) return;
+#ifdef __clang__
+  if (getenv("CHECK_RUNTIME") == NULL) return;
+#endif
+  int second_has_begun = 0, seen = 0;
+#pragma omp parallel
+#pragma omp for ordered(1) schedule(dynamic)
+  for (int i = 0; i < N; ++i) {
+    if (i == 1) check_store(&second_has_begun, 1);
+#pragma omp ordered depend(sink : i - 1)
+    if (i == 0) {
+      const double end = omp_get_wtime() + 10;
+      seen = omp_get_num_threads() == 1;
+      while (!seen && omp_get_wtime() < end) {
+        sched_yield();
+        seen = check_load(&second_has_begun);
+      }
+    }
+#pragma omp ordered depend(source)
+  }
+  CHECK(seen);
+}
+
 static void body(void) {
   wavefronts();
   one_loop();
   kinds_of_loops();
   nowait_loops();
   alone();
+  begun_in_order();
 }
 
 CHECK_MAIN(body)

@@ -228,7 +228,10 @@ Loop scheduled(Loop loop, Member& member, std::int32_t schedule, std::int64_t ch
 template <class T>
 void init_dispatch(std::int32_t schedule, T lower, T upper, Signed<T> increment, Signed<T> chunk, const char* name) {
   Member& member = this_member();
-  enter_loop(member, scheduled(loop_over(LoopRange<T>{lower, upper, increment}), member, schedule, chunk, name));
+  Loop loop = scheduled(loop_over(LoopRange<T>{lower, upper, increment}), member, schedule, chunk, name);
+  // Bug: clang says nonmonotonic here too, though ordered makes it monotonic; members had to wait for whole parts.
+  if (member.doacross != nullptr) loop.nonmonotonic = false;
+  enter_loop(member, loop);
 }
 
 template <class T>
