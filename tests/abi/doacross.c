@@ -120,6 +120,42 @@ static void alone(void) {
   CHECK_EQ(values[4], 17273);
 }
 
+/* A sink beside the last column is none. clang says of each loop that it has one iteration more, for which libomp waits
+ * for ever. */
+#define BESIDE_THE_END(clause)                                                                                  \
+  {                                                                                                             \
+    int grid[N][M] = {{0}}, expected[N][M] = {{0}};                                                             \
+    _Pragma("omp parallel") {                                                                                   \
+      _Pragma(clause) for (int i = 1; i < N; ++i) for (int j = 0; j < M; ++j) {                                 \
+        _Pragma("omp ordered depend(sink : i - 1, j + 1)") grid[i][j] = j + 1 < M ? grid[i - 1][j + 1] + j : i; \
+        _Pragma("omp ordered depend(source)") check_work(10);                                                   \
+      }                                                                                                         \
+    }                                                                                                           \
+    for (int i = 1; i < N; ++i)                                                                                 \
+      for (int j = 0; j < M; ++j) {                                                                             \
+        expected[i][j] = j + 1 < M ? expected[i - 1][j + 1] + j : i;                                            \
+        CHECK_EQ(grid[i][j], expected[i][j]);                                                                   \
+      }                                                                                                         \
+  }
+
+static void beside_the_end(void) {
+  if (check_where != CHECK_SERIAL || getenv("CHECK_RUNTIME") == NULL) return;
+  BESIDE_THE_END("omp for ordered(2) schedule(static, 1)")
+  BESIDE_THE_END("omp for ordered(2) schedule(static)")
+  BESIDE_THE_END("omp for ordered(2) schedule(dynamic)")
+  int runs = 0;
+#pragma omp parallel
+#pragma omp for collapse(2) ordered(3) schedule(dynamic)
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 7; ++j)
+      for (int k = 9; k > 0; k -= 2) {
+#pragma omp ordered depend(sink : i, j - 1, k - 2) depend(sink : i - 1, j + 1, k)
+        check_add(&runs, 1);
+#pragma omp ordered depend(source)
+      }
+  CHECK_EQ(runs, 6 * 7 * 5);
+}
+
 /* The clause makes a schedule monotonic: while the first iteration runs, the next one is begun by another member, and
  * not one further on, which would have to wait for all in between. clang asks for a nonmonotonic loop. */
 static void begun_in_order(void) {
@@ -152,6 +188,7 @@ static void body(void) {
   kinds_of_loops();
   nowait_loops();
   alone();
+  beside_the_end();
   begun_in_order();
 }
 

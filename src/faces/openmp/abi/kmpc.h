@@ -31,4 +31,10 @@ static_assert(sizeof(CriticalName) <= 32);
 /// The outlined body of a region: (thread number, number in the team, shared variables...), all by reference.
 using Microtask = void (*)();
 
+struct Member;
+
+/// The loop with ordered(n) and depend that the member has begun is shared out now; so many iterations are, more than
+/// none.
+void tell_trips_of_doacross(const Member& member, std::uint64_t trips);
+
 }  // namespace weft::openmp

@@ -1,7 +1,14 @@
 // LLVM's entry points for loops with ordered(n) and depend. The compiler shares the loop out by itself or by the loop
 // routines, and names iterations by the values of the loop variables: they are numbered here.
+//
+// clang counts the iterations of each loop from 0, and gives their number for the last one, as if there were one more.
+// Such a one is waited for in a program whose sink lies beside the loops' end, which then is no iteration. (Bug: it was
+// taken for one, so that the program waited for ever, as it does on libomp.) That it is meant so shows when the loop is
+// shared out: the numbers of iterations, multiplied, are as many as are shared out of the loops that are collapsed.
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "base/panic.h"
 #include "faces/openmp/abi/export.h"
@@ -36,13 +43,14 @@ struct Dimension {
 /// In the construct's memory.
 struct Dimensions {
   std::size_t count;
+  std::atomic<bool> upper_excluded{false};  // of all of them; each member says so to itself
   Dimension* list() { return reinterpret_cast<Dimension*>(this + 1); }
 };
 
 Dimensions* copy_dimensions(std::size_t count, const Dimension* list) {
-  auto copy = static_cast<Dimensions*>(std::malloc(sizeof(Dimensions) + count * sizeof(Dimension)));
-  if (copy == nullptr) base::panic("no memory for an ordered loop");
-  copy->count = count;
+  void* memory = std::malloc(sizeof(Dimensions) + count * sizeof(Dimension));
+  if (memory == nullptr) base::panic("no memory for an ordered loop");
+  auto copy = new (memory) Dimensions{count};
   std::memcpy(copy->list(), list, count * sizeof(Dimension));
   return copy;
 }
@@ -51,14 +59,31 @@ Dimensions* copy_dimensions(std::size_t count, const Dimension* list) {
 bool number_of(const Workshare& shared, const std::int64_t* values, std::uint64_t* number) {
   auto dimensions = static_cast<Dimensions*>(shared.memory);
   if (dimensions == nullptr) return false;  // the empty construct of a cancelled region
+  const bool upper_excluded = dimensions->upper_excluded.load(std::memory_order_relaxed);
   *number = 0;
   for (std::size_t index = 0; index < dimensions->count; ++index) {
     const Dimension& dimension = dimensions->list()[index];
     std::uint64_t place = 0;
-    if (!dimension.number(values[index], &place)) return false;
+    if (!dimension.number(values[index], &place) || (upper_excluded && values[index] == dimension.upper)) return false;
     *number = *number * dimension.trips() + place;
   }
   return true;
+}
+
+// Whether it is the bounds with the upper ones excluded that make so many iterations, of some of the loops from the
+// outermost on. Where the upper ones included do as well, they are.
+bool excludes_upper(Dimensions& dimensions, std::uint64_t trips) {
+  bool excludes = false;
+  std::uint64_t included = 1, excluded = 1;
+  for (std::size_t index = 0; index < dimensions.count; ++index) {
+    const Dimension& dimension = dimensions.list()[index];
+    if (dimension.lower != 0 || dimension.step != 1) return false;
+    included *= dimension.trips();
+    excluded *= static_cast<std::uint64_t>(dimension.upper);
+    if (included == trips) return false;
+    if (excluded == trips) excludes = true;
+  }
+  return excludes;
 }
 
 [[gnu::noinline, gnu::cold]] void tell_place(const Member& member, ompt::DependenceKind kind,
@@ -70,6 +95,13 @@ bool number_of(const Workshare& shared, const std::int64_t* values, std::uint64_
 }
 
 }  // namespace
+
+void tell_trips_of_doacross(const Member& member, std::uint64_t trips) {
+  auto dimensions = static_cast<Dimensions*>(member.doacross->memory);
+  if (dimensions != nullptr && excludes_upper(*dimensions, trips))
+    dimensions->upper_excluded.store(true, std::memory_order_relaxed);
+}
+
 }  // namespace weft::openmp
 
 using namespace weft::openmp;

@@ -119,6 +119,8 @@ void init_static(std::int32_t schedule, std::int32_t* last, T* lower, T* upper, 
   } else {
     if (schedule > llvm_first_ordered) schedule -= llvm_to_ordered;
     share = share_of(member);
+    if (member.doacross != nullptr) [[unlikely]]
+      tell_trips_of_doacross(member, loop.trips());
   }
   tell(static_part(schedule, loop, share, chunk, name), last, lower, upper, stride);
 }
@@ -228,9 +230,13 @@ Loop scheduled(Loop loop, Member& member, std::int32_t schedule, std::int64_t ch
 template <class T>
 void init_dispatch(std::int32_t schedule, T lower, T upper, Signed<T> increment, Signed<T> chunk, const char* name) {
   Member& member = this_member();
-  Loop loop = scheduled(loop_over(LoopRange<T>{lower, upper, increment}), member, schedule, chunk, name);
-  // Bug: clang says nonmonotonic here too, though ordered makes it monotonic; members had to wait for whole parts.
-  if (member.doacross != nullptr) loop.nonmonotonic = false;
+  const LoopRange<T> range{lower, upper, increment};
+  Loop loop = scheduled(loop_over(range), member, schedule, chunk, name);
+  if (member.doacross != nullptr) [[unlikely]] {
+    // Bug: clang says nonmonotonic here too, though ordered makes it monotonic; members had to wait for whole parts.
+    loop.nonmonotonic = false;
+    if (!range.empty()) tell_trips_of_doacross(member, range.trips());
+  }
   enter_loop(member, loop);
 }
 
