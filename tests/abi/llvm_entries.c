@@ -251,6 +251,37 @@ static void large_chunks(void) {
     }
 }
 
+/* Loops so near the end of their type that a further round of chunks has no values any more. */
+static void last_rounds(void) {
+  enum { trips = 1000 };
+  static const int32_t chunks[] = {1, 7, 300, 999};
+  for (int i = 0; i < 16; ++i) {
+    const int32_t chunk = chunks[i / 4], first = INT32_MAX - trips, end = INT32_MAX - 1;
+    int counts[trips] = {0}, lasts = 0, strays = 0;
+#pragma omp parallel num_threads(i % 4 + 1)
+    {
+      const int32_t self = __kmpc_global_thread_num(&here);
+      int32_t last = 0, lower = first, upper = end, stride = 1;
+      __kmpc_for_static_init_4(&here, self, 33, &last, &lower, &upper, &stride, 1, chunk);
+      for (;;) {
+        if (upper > end) upper = end;
+        if (lower > upper) break;
+        if (lower < first) {
+          check_add(&strays, 1);
+          break;
+        }
+        for (int32_t at = lower; at <= upper; ++at) check_add(&counts[at - first], 1);
+        lower = (int32_t)((uint32_t)lower + (uint32_t)stride);
+        upper = (int32_t)((uint32_t)upper + (uint32_t)stride);
+      }
+      if (last) check_add(&lasts, 1);
+    }
+    CHECK_EQ(strays, 0);
+    CHECK_EQ(lasts, 1);
+    for (int at = 0; at < trips; ++at) CHECK_EQ(counts[at], 1);
+  }
+}
+
 /* ------------------------------------------------------------------ locks, tasks */
 
 static void locks(void) {
@@ -527,6 +558,7 @@ static void body(void) {
   constructs();
   loops();
   large_chunks();
+  last_rounds();
   locks();
   task_ids();
   task_without_function();

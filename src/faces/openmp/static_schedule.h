@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "faces/openmp/even_deal.h"
@@ -29,6 +30,14 @@ struct LoopRange {
     const U low = static_cast<U>(lower), high = static_cast<U>(upper), step = static_cast<U>(increment);
     if (increment == 1) return static_cast<U>(high - low + 1);
     return static_cast<U>(increment > 0 ? (high - low) / step + 1 : (low - high) / (0 - step) + 1);
+  }
+  /// How many values the type has behind the first one, in steps of the increment.
+  U room() const {
+    using Limits = std::numeric_limits<T>;
+    const U low = static_cast<U>(lower), step = static_cast<U>(increment);
+    if (increment == 1) return static_cast<U>(static_cast<U>(Limits::max()) - low);
+    if (increment > 0) return static_cast<U>(static_cast<U>(Limits::max()) - low) / step;
+    return static_cast<U>(low - static_cast<U>(Limits::min())) / (0 - step);
   }
   /// The value in iteration `index`, counted from 0.
   T value(U index) const { return static_cast<T>(static_cast<U>(lower) + index * static_cast<U>(increment)); }
@@ -63,20 +72,34 @@ StaticPart<T> static_block_of(const LoopRange<T>& loop, LoopShare share) {
   return part;
 }
 
-/// schedule(static, chunk): chunks dealt round robin. The compiler's code goes from the first one to the others.
+/// static_block_of() for code that goes from chunk to chunk: behind the block it finds the loop's end.
+template <class T>
+StaticPart<T> static_block_as_chunk(const LoopRange<T>& loop, LoopShare share) {
+  using U = typename LoopRange<T>::U;
+  StaticPart<T> part = static_block_of(loop, share);
+  const U end = static_cast<U>(loop.value(loop.trips()));
+  if (!part.range.empty()) part.stride = static_cast<typename LoopRange<T>::S>(end - static_cast<U>(part.range.lower));
+  return part;
+}
+
+/// schedule(static, chunk): chunks dealt round robin. The compiler's code goes from the first one to the others, and
+/// one round behind its last one finds that it is through. Where there are no values left so far behind the loop's end,
+/// each thread has a block. (Bug: the last chunk was lost, or others came that are none.)
 template <class T>
 StaticPart<T> static_chunk_of(const LoopRange<T>& loop, LoopShare share, typename LoopRange<T>::S chunk) {
   using U = typename LoopRange<T>::U;
   const U count = chunk < 1 ? 1 : static_cast<U>(chunk);
   const U size = static_cast<U>(share.size), number = static_cast<U>(share.number);
   const U trips = loop.trips();
+  U round, behind;
+  const bool several = !__builtin_mul_overflow(count, size, &round) && round < trips;
+  if (several && (__builtin_add_overflow((trips - 1) / count * count, round, &behind) || behind > loop.room()))
+    return static_block_as_chunk(loop, share);
   StaticPart<T> part{loop.nothing(), static_cast<typename LoopRange<T>::S>(trips)};
   U first;
   if (__builtin_mul_overflow(count, number, &first) || first >= trips) return part;
   part.range = loop.part(first, count < trips - first ? count : trips - first);
-  U round, next;  // where a round of large chunks passes the type's range, straight to the loop's end
-  if (__builtin_mul_overflow(count, size, &round) || __builtin_add_overflow(first, round, &next) || next >= trips)
-    round = trips - first;
+  if (!several || round >= trips - first) round = trips - first;  // straight to the loop's end
   part.stride = static_cast<typename LoopRange<T>::S>(round * static_cast<U>(loop.increment));
   part.last = number == ((trips - 1) / count) % size;
   return part;
