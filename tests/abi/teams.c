@@ -163,6 +163,35 @@ static void inherits(void) {
   omp_set_num_threads(before);
 }
 
+static int kernel_threads(void) {
+  char line[256];
+  int threads = 0;
+  FILE* status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL) sscanf(line, "Threads: %d", &threads);
+  if (status != NULL) fclose(status);
+  return threads;
+}
+
+/* Teams that are more than ever run at a time need no kernel thread each. (A tool is told of a thread for each.) */
+static void many(void) {
+  int ran = 0, members = 0;
+  const int before = kernel_threads();
+#pragma omp teams num_teams(2000)
+  check_add(&ran, 1);
+  CHECK_EQ(ran, 2000);
+  if (getenv("OMP_TOOL_LIBRARIES") == NULL) CHECK_LE(kernel_threads() - before, 1000);
+#pragma omp teams num_teams(300) reduction(+ : members)
+  {
+    const int team = omp_get_team_num();
+#pragma omp parallel num_threads(2) reduction(+ : members)
+    {
+      members += 1;
+      CHECK_EQ(omp_get_team_num(), team);
+    }
+  }
+  CHECK_GE(members, 300);
+}
+
 static void body(void) {
   numbers();
   limits();
@@ -171,6 +200,7 @@ static void body(void) {
   distribution();
   regions_inside();
   inherits();
+  many();
 }
 
 CHECK_MAIN_FLAT(body)

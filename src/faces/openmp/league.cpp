@@ -6,6 +6,7 @@
 
 #include "core/pool/share.h"
 #include "faces/openmp/global_icv.h"
+#include "faces/openmp/ompt/watched.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -42,13 +43,21 @@ void run_team(void* argument) {
   close_initial_team();
 }
 
+// Bug: each of thousands of teams had an identity, which is a kernel thread, and the root kept it. (For a tool each has
+// a thread all the same.)
+Team& prepare(Member& opener, League& league) {
+  constexpr unsigned most_with_seats = 256;
+  const bool small = league.size <= most_with_seats || ompt::watched;
+  return (small ? prepare_region : prepare_region_without_seats)(opener, league.size, run_team, &league);
+}
+
 }  // namespace
 
 void run_league(const LeagueRequest& request, void (*function)(void*), void* data) {
   Member& opener = this_member();
   League league{function, data, size_for(request), icv_of(opener)};
   limit_threads(league.icv, request.thread_limit);
-  Team& team = prepare_region(opener, league.size, run_team, &league);
+  Team& team = prepare(opener, league);
   team.icv.thread_limit = no_thread_limit;  // its members are counted nowhere, each begins a contention group
   start_members(team);
   run_team(&league);

@@ -5,7 +5,7 @@
 //
 // Identities (rung 3): the members of an outermost team have one each, kept by the root from region
 // to region, so that threadprivate variables persist; likewise those of the teams that an initial team opens. Members
-// of inner teams run on the claimer's free identity, and keep it if they suspend.
+// of inner teams, and the teams of a large league, run on the claimer's free identity, and keep it if they suspend.
 #include <cstdlib>
 #include <new>
 
@@ -236,9 +236,8 @@ void give_seats(core::Worker& worker, Team& team, Team& outer) {
   }
 }
 
-}  // namespace
-
-Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), void* data) {
+template <bool members_have_seats>
+[[gnu::always_inline]] inline Team& prepare(Member& opener, unsigned size, void (*function)(void*), void* data) {
   core::Worker& worker = core::worker_here();
   Team& outer = *opener.team;
   const unsigned active_level = outer.active_level + (size > 1 ? 1 : 0);
@@ -253,7 +252,7 @@ Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), voi
   if (outer.standing == Standing::root) team.standing = size > 1 ? Standing::outermost : Standing::root;
   if (size > 1) {
     team.modes = arch::fp_control();
-    give_seats(worker, team, outer);
+    if (members_have_seats) give_seats(worker, team, outer);
     team.activates = !worker.active.load(std::memory_order_relaxed);
     if (team.activates) worker.active.store(true, std::memory_order_relaxed);
     team.pending.store(Pending::of_members(size - 1), std::memory_order_relaxed);
@@ -267,6 +266,16 @@ Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), voi
   if (attends_regions) [[unlikely]]
     attend_region(team);
   return team;
+}
+
+}  // namespace
+
+Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), void* data) {
+  return prepare<true>(opener, size, function, data);
+}
+
+Team& prepare_region_without_seats(Member& opener, unsigned size, void (*function)(void*), void* data) {
+  return prepare<false>(opener, size, function, data);
 }
 
 void start_members(Team& team) {

@@ -141,6 +141,8 @@ void choose_members(core::Preemption kind);
 /// As open_region, but holds the members back until start_members(): for combined constructs.
 Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), void* data);
 void start_members(Team& team);
+/// The same, of members that keep no identities from region to region, whatever region it is.
+Team& prepare_region_without_seats(Member& opener, unsigned size, void (*function)(void*), void* data);
 
 /// Member 0 of the team, which the calling thread is, is done: completes the region and goes back to the member that
 /// opened it.
