@@ -1,5 +1,6 @@
 /* ordered(n) with depend(sink) and depend(source), in every schedule, with more members than workers. */
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "check.h"
 
@@ -120,6 +121,29 @@ static void alone(void) {
   CHECK_EQ(values[4], 17273);
 }
 
+static long most_kilobytes(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+/* Nor does it need memory for what it is through with. */
+static void alone_for_long(void) {
+  enum { rows = 1 << 22 };
+  if (check_where != CHECK_SERIAL || check_sanitized() || getenv("OMP_TOOL_LIBRARIES") != NULL) return;
+  const long before = most_kilobytes();
+  long sum = 0;
+#pragma omp parallel for ordered(2) num_threads(1)
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < 2; ++j) {
+#pragma omp ordered depend(sink : i - 1, j)
+      sum += j;
+#pragma omp ordered depend(source)
+    }
+  CHECK_EQ(sum, rows);
+  CHECK_LE(most_kilobytes() - before, 16 << 10);
+}
+
 /* A sink beside the last column is none. clang says of each loop that it has one iteration more, for which libomp waits
  * for ever. */
 #define BESIDE_THE_END(clause)                                                                                  \
@@ -188,6 +212,7 @@ static void body(void) {
   kinds_of_loops();
   nowait_loops();
   alone();
+  alone_for_long();
   beside_the_end();
   begun_in_order();
 }

@@ -30,8 +30,9 @@ bool not_posted(const void* argument) {
 
 }  // namespace
 
-void prepare_doacross(Workshare& shared, const Iterations& iterations) {
-  const std::uint64_t rows = iterations.rows;
+void prepare_doacross(Workshare& shared, const Iterations& iterations, unsigned members) {
+  // Bug: a lone member, whose iterations come in their order, noted all of them, in memory for all of them.
+  const std::uint64_t rows = members != 1 ? iterations.rows : 0;
   std::uint64_t columns = 1;
   for (unsigned dimension = 0; dimension < iterations.dimensions; ++dimension) columns *= iterations.extents[dimension];
   shared.rows = rows;
@@ -49,7 +50,7 @@ void prepare_doacross(Workshare& shared, const Iterations& iterations) {
 }
 
 void post_iteration(Workshare& shared, std::uint64_t row, std::uint64_t column) {
-  if (row >= shared.rows) return;  // a cancelled region's empty loop has none
+  if (row >= shared.rows) return;  // a lone member's loop has none, nor has a cancelled region's empty one
   if (shared.columns == 1)
     word_of(shared, row).fetch_or(std::uint64_t{1} << (row % bits), std::memory_order_seq_cst);
   else
@@ -58,7 +59,7 @@ void post_iteration(Workshare& shared, std::uint64_t row, std::uint64_t column) 
 }
 
 void wait_for_iteration(const Member& member, Workshare& shared, std::uint64_t row, std::uint64_t column) {
-  if (row >= shared.rows || member.team->size == 1) return;  // alone, a member has done all that comes before
+  if (row >= shared.rows) return;  // alone, a member has done all that comes before
   const Awaited awaited{member.team, &shared, row, column};
   if (not_posted(&awaited)) wait_inside(member, shared, row, not_posted, &awaited);
 }

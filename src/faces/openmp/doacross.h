@@ -25,7 +25,7 @@ struct Iterations {
 };
 
 /// For the member that prepares the construct (loop.cpp): memory for the iterations, none of them posted.
-void prepare_doacross(Workshare& shared, const Iterations& iterations);
+void prepare_doacross(Workshare& shared, const Iterations& iterations, unsigned members);
 
 /// The column of an iteration by its place in each loop inside: index(d) with d from 0, outermost first.
 template <class Index>
@@ -36,7 +36,7 @@ std::uint64_t column_of(const Workshare& shared, Index index) {
   return column;
 }
 
-/// ordered depend(source): the iteration is through.
+/// ordered depend(source): the iteration is through. Nothing is noted where the loop has no such row.
 void post_iteration(Workshare& shared, std::uint64_t row, std::uint64_t column);
 
 /// ordered depend(sink): waits until it is. Returns at once if the loop has no such row, or its region is cancelled.

@@ -60,7 +60,7 @@ void fill(Workshare& shared, const Loop& loop, unsigned members, std::size_t mem
   prepare_taking(shared, loop, members);
   shared.next.store(0, std::memory_order_relaxed);
   shared.turn.store(0, std::memory_order_relaxed);
-  if (loop.doacross != nullptr) prepare_doacross(shared, *loop.doacross);
+  if (loop.doacross != nullptr) prepare_doacross(shared, *loop.doacross, members);
   if (memory_size != 0) {
     shared.memory = std::calloc(1, memory_size);
     if (shared.memory == nullptr) base::panic("no memory for a loop with %zu bytes of shared data", memory_size);

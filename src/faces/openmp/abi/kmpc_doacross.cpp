@@ -114,7 +114,7 @@ WEFT_EXPORT void __kmpc_doacross_init(Ident*, Gtid, std::int32_t count, const Di
   if (first) {
     std::uint64_t rows = 1;
     for (std::int32_t index = 0; index < count; ++index) rows *= list[index].trips();
-    prepare_doacross(shared, {rows});
+    prepare_doacross(shared, {rows}, member.team->size);
     shared.memory = copy_dimensions(static_cast<std::size_t>(count), list);
     publish_construct(shared);
   }
