@@ -149,7 +149,8 @@ void* threadprivate_copy(void* variable, std::size_t size) {
   auto table = static_cast<Table*>(pthread_getspecific(tables));
   if (table == nullptr) {
     table = make<Table>();
-    pthread_setspecific(tables, table);
+    // Bug: without memory for its place the thread had a new copy with each use.
+    if (pthread_setspecific(tables, table) != 0) base::panic("no memory for threadprivate variables");
   }
   Copy*& bucket = table->bucket[base::place_of_address(variable, Table::bits)];
   void* data = variable;
