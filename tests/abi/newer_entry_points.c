@@ -310,6 +310,13 @@ static void tool_control(void) {
   CHECK_EQ(omp_control_tool_8_(&start_8, &modifier_8, NULL), no_tool);
 }
 
+/* What the tool is told of them, ompt_witness.c checks. */
+static void errors(void) {
+  if (getenv("OMP_TOOL_LIBRARIES") == NULL) return;
+#pragma omp error at(execution) severity(warning) message("a message")
+#pragma omp error at(execution) severity(warning)
+}
+
 static void body(void) {
   if (getenv("CHECK_RUNTIME") == NULL) return;
   look_up("GOMP_taskwait_depend_nowait", "GOMP_5.1.1");
@@ -321,6 +328,7 @@ static void body(void) {
   dimensions();
   if (omp_get_level() == 0) constructs(); /* which has a teams construct */
   tool_control();
+  errors();
 }
 
 CHECK_MAIN(body)

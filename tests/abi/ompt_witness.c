@@ -327,6 +327,12 @@ static void on_cancel(ompt_data_t* task, int flags, const void* code) {
   add(&count.cancels, 1);
 }
 
+static void on_error(ompt_severity_t severity, const char* message, size_t length, const void* code) {
+  if (severity != ompt_warning && severity != ompt_fatal) fail("an error of severity %d", severity);
+  if (code == NULL) fail("an error from nowhere");
+  if (length != (message != NULL ? strlen(message) : 0)) fail("an error with a message of %zu bytes", length);
+}
+
 static int on_control_tool(uint64_t command, uint64_t modifier, void* argument, const void* code) {
   (void)argument;
   if (code == NULL) fail("omp_control_tool from nowhere");
@@ -373,6 +379,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* to
   REGISTER(mutex_released, ompt_set_always);
   REGISTER(cancel, ompt_set_always);
   REGISTER(control_tool, ompt_set_always);
+  REGISTER(error, ompt_set_sometimes);
   must(set(ompt_callback_target_emi, (ompt_callback_t)on_cancel), ompt_set_never, ompt_callback_target_emi);
   must(set((ompt_callbacks_t)99, (ompt_callback_t)on_cancel), ompt_set_error, 99);
   ompt_callback_t registered = NULL;
