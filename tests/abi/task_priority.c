@@ -32,8 +32,37 @@ static void body(void) {
   CHECK_EQ(next, TASKS);
 }
 
+/* Of very many that nobody else takes, most are run where they are created. (Bug: all of them were kept.) */
+static void many(void) {
+  enum { MANY = 4000 };
+  int plain = 0, ordered = 0, busy = 1;
+  char place[MANY] = "";
+  (void)place; /* only the addresses matter */
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 0) {
+    for (int i = 0; i < MANY; ++i) {
+#pragma omp task priority(1) shared(plain)
+      check_add(&plain, 1);
+    }
+    CHECK_GE(check_load(&plain), MANY / 2);
+#pragma omp taskwait
+    for (int i = 0; i < MANY; ++i) {
+#pragma omp task priority(1) depend(inout : place[i]) shared(ordered)
+      check_add(&ordered, 1);
+    }
+    CHECK_GE(check_load(&ordered), MANY / 2);
+    check_store(&busy, 0);
+  } else {
+    while (check_load(&busy)) check_work(100);
+  }
+  CHECK_EQ(plain, MANY);
+  CHECK_EQ(ordered, MANY);
+}
+
 int main(int argc, char** argv) {
   (void)argc;
   check_need_variable("OMP_MAX_TASK_PRIORITY", "100", argv);
+  check_runtime();
+  many();
   return check_run_flat(body);
 }

@@ -68,6 +68,15 @@ Task child_of(Task& parent, const TaskRequest& request) {
               .tied = request.tied};
 }
 
+// Whether so many tasks wait already that one of the priority is run where it is created. (Bug: those with a priority,
+// which lie in no member's deque, had no bound.)
+inline bool is_one_too_many(const Member& member, int priority) {
+  if (has_plenty(member)) return true;
+  if (priority <= 0) [[likely]]
+    return false;
+  return member.team->tasks.urgent.load(std::memory_order_relaxed) >= plenty_for(member.team->size);
+}
+
 constexpr std::size_t usual_alignment = alignof(std::max_align_t);
 
 [[gnu::noinline]] void* aligned_memory(std::size_t size, std::size_t alignment) {
@@ -458,8 +467,9 @@ inline std::uint64_t most_children(const Member& member) {
   const Task* below = member.task->explicit_ ? member.task : nullptr;
   while (member.task->family.children() > most_children(member) / 2) {
     Task* task = take_newest(seat);
+    if (task != nullptr && !may_run(task, below)) return put_back(member, *task);
+    if (task == nullptr) task = take_urgent(member, member.task);
     if (task == nullptr) return;
-    if (!may_run(task, below)) return put_back(member, *task);
     run_found(member, *task, seat.around);
   }
 }
@@ -494,7 +504,8 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
 }
 
 [[gnu::always_inline]] inline void submit(Member& member, Task& task, const DependenceList* depend, bool deferrable) {
-  if (depend == nullptr && task.event == nullptr && (!deferrable || has_plenty(member)) && task.depth <= most_nested)
+  if (depend == nullptr && task.event == nullptr && (!deferrable || is_one_too_many(member, task.priority)) &&
+      task.depth <= most_nested)
     return run_at_once(member, task);
   submit_counted(member, task, depend, deferrable);
 }
@@ -513,7 +524,7 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
   if (member.task->final_) return run_in_place(member, request, prepare, context, false);
   const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
   if (request.event == nullptr && member.task->depth < most_nested &&
-      (alone || (request.depend == nullptr && (!request.deferrable || has_plenty(member)))))
+      (alone || (request.depend == nullptr && (!request.deferrable || is_one_too_many(member, request.priority)))))
     return run_in_place(member, request, prepare, context, true);
   create_own(member, request, prepare, context);
 }

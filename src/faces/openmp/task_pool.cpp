@@ -337,6 +337,12 @@ Task* find_listed(TaskPool& pool, const Task* only_below, TaskSearch& search) {
 
 }  // namespace
 
+Task* take_urgent(Member& member, const Task* only_below) {
+  TaskPool& pool = member.team->tasks;
+  if (pool.urgent.load(std::memory_order_relaxed) == 0) return nullptr;
+  return take_by_priority(pool, only_below, 0);
+}
+
 // The list has a lock that all share: where nothing in it is urgent, the member's own tasks come first.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   TaskPool& pool = member.team->tasks;

@@ -151,6 +151,8 @@ inline bool may_run(const Task* task, const Task* only_below) {
 
 /// A wait of the member's begins, in which it may run such tasks (`only_below` as in TaskWaiter).
 TaskSearch begin_search(Member& member, const Task* only_below);
+/// The first of those with a priority that the member may run, or nullptr.
+Task* take_urgent(Member& member, const Task* only_below);
 /// A task that the member may run now. After a few mistakes it steals no more, since tasks that are of no use to it are
 /// then all there is.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search);
