@@ -31,6 +31,8 @@ int main(void) {
   printf("%zu %d %d\n", kmp_get_stacksize_s(), kmp_get_blocktime(), kmp_get_library());
   kmp_set_stacksize_s(2 << 20);
   CHECK_EQ(kmp_get_stacksize(), 2 << 20); /* before the first region */
+  kmp_set_stacksize_s((size_t)-1);        /* more than any stack can have */
+  CHECK_EQ(kmp_get_stacksize(), 2 << 20);
   kmp_set_blocktime(17);
   CHECK_EQ(kmp_get_blocktime(), 17);
   int members = 0;

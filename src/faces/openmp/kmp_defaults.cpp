@@ -109,8 +109,10 @@ void set_before_start(const char* entry) {
   carry_over(before);
 }
 
+// (Bug: more than a stack can have was taken, and the first task that looked for room ended the process.)
 void set_stack_size(std::size_t bytes) {
-  if (!any_region_yet() && bytes >= core::least_stack_size) core::runtime.config.stack_size = bytes;
+  if (any_region_yet() || bytes < core::least_stack_size || bytes > core::most_stack_size) return;
+  core::runtime.config.stack_size = bytes;
 }
 std::size_t get_stack_size() {
   const std::size_t size = core::runtime.config.stack_size;
