@@ -45,6 +45,7 @@ def settings(program: str, tool: str) -> None:
     expect("not verbose", run(program, OMP_TOOL_VERBOSE_INIT="disabled"), none, r"^$")
     expect("enabled", run(program, OMP_TOOL="ENABLED", OMP_TOOL_LIBRARIES=tool), r"^304\n$", COUNTED)
     expect("refuses", run(program, WITNESS_REFUSES="1", OMP_TOOL_LIBRARIES=tool), none, r"^$")
+    expect("creates", run(program, WITNESS_CREATES="1", OMP_TOOL_LIBRARIES=tool), r"^304\n$", COUNTED)
     expect("preloaded", run(program, LD_PRELOAD=tool), r"^304\n$", COUNTED)
     said = expect(
         "missing", run(program, OMP_TOOL_LIBRARIES="/no/such.so"), none, r"^weft: OMP_TOOL_LIBRARIES: /no/such"

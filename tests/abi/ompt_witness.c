@@ -3,7 +3,9 @@
  * thing that does not fit, the process ends with a line that names it.
  *
  * WITNESS_REFUSES: it does not want to be started.
+ * WITNESS_CREATES: it makes a task of its own while it is being started.
  * WITNESS_WANTS: "masked" or "doacross", of which it must have been told by then. */
+#include <dlfcn.h>
 #include <omp-tools.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -346,9 +348,19 @@ static void must(ompt_set_result_t got, ompt_set_result_t wanted, int event) {
 /* A child is told of its own threads and regions. */
 static void forget_parent(void) { memset(&count, 0, sizeof count); }
 
+static void run_own(void* unused) { (void)unused; }
+
+static void create_own(void) {
+  typedef void create(void (*)(void*), void*, void (*)(void*, void*), long, long, _Bool, unsigned, void**, int, void*);
+  create* const task = (create*)dlsym(NULL, "GOMP_task");
+  if (task == NULL) fail("no GOMP_task");
+  task(run_own, NULL, NULL, 0, 1, 1, 0, NULL, 0, NULL);
+}
+
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* tool_data) {
   if (getenv("WITNESS_REFUSES") != NULL) return 0;
   if (tool_data->value != 17 || device < 0) fail("initialized with other data");
+  if (getenv("WITNESS_CREATES") != NULL) create_own();
   if (lookup("ompt_no_such_entry_point") != NULL) fail("an entry point that does not exist");
   if (pthread_atfork(NULL, NULL, forget_parent) != 0) fail("no pthread_atfork");
   get_thread_data = (ompt_get_thread_data_t)lookup("ompt_get_thread_data");

@@ -55,9 +55,10 @@ void release(Record& record) {
 bool runs_at_once(const Member& member, const openmp::Event* event) {
   if (member.task->final_) return true;
   if (member.team->size != 1) return false;
-  Region& region = *member.team->watched;
-  if (event != nullptr) region.defers = true;
-  return !region.defers;
+  Region* region = member.team->watched;
+  if (region == nullptr) return event == nullptr;  // (Bug: the tool itself made a task while it was being started.)
+  if (event != nullptr) region->defers = true;
+  return !region->defers;
 }
 
 void next_task_is_chunk(Member& member, std::uint64_t start, std::uint64_t iterations) {
