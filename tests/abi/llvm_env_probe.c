@@ -1,5 +1,8 @@
 /* What the kmp_ routines say of the settings, and that those that set them do. llvm_env_test.py reads the first line.
- * With COUNT_TASKS set, how many tasks wait before one is run at once, instead. */
+ * With COUNT_TASKS set, how many tasks wait before one is run at once, instead; with FIRST_BY_ANOTHER, whether it is
+ * too late for some once a thread that has ended has opened a region. */
+#include <pthread.h>
+
 #include "check.h"
 
 /* How many tasks thread 0 of two creates before the first one is run: the other thread waits for its own part. */
@@ -22,8 +25,29 @@ static int tasks_before_first(void) {
   return before;
 }
 
+static void* open_region(void* unused) {
+#pragma omp parallel num_threads(2)
+  check_work(1);
+  return unused;
+}
+
+/* The first region was that of a thread that has ended. */
+static void after_another_thread(void) {
+  const size_t before = kmp_get_stacksize_s();
+  pthread_t thread;
+  pthread_create(&thread, NULL, open_region, NULL);
+  pthread_join(thread, NULL);
+  kmp_set_stacksize_s(before + (5 << 20));
+  CHECK_EQ(kmp_get_stacksize_s(), before);
+}
+
 int main(void) {
   check_runtime();
+  if (getenv("FIRST_BY_ANOTHER") != NULL) {
+    after_another_thread();
+    puts("fine");
+    return check_finish();
+  }
   if (getenv("COUNT_TASKS") != NULL) {
     printf("%d\n", tasks_before_first());
     return check_finish();

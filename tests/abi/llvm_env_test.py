@@ -63,6 +63,7 @@ expect(
     {},
     rf"^weft: KMP_(LIBRARY|TASKING), KMP_(LIBRARY|TASKING): {NOT_USED}$",
 )
+expect({"FIRST_BY_ANOTHER": "1"}, {0: "fine"})
 # 1000 tasks that nobody else takes: how many are there before the first of them is run.
 expect_tasks_before_first(1000, KMP_ENABLE_TASK_THROTTLING="false")
 # 64 for each of the two threads, as with libgomp.

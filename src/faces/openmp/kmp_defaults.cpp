@@ -22,7 +22,8 @@ constexpr std::uint64_t ns_per_ms = 1000ULL * 1000;
 
 core::Mutex mutex;  // one thread at a time sets settings
 
-bool any_region_yet() { return core::runtime.roots.load(std::memory_order_relaxed) != 0; }
+// (Bug: not if the thread that opened it had ended: stacks had the size that they had, and said another one.)
+bool any_region_yet() { return core::runtime.workers != 0; }
 
 void set_spin(std::uint64_t nanoseconds) { core::runtime.spin_ns.store(nanoseconds, std::memory_order_relaxed); }
 
