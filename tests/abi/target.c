@@ -1,4 +1,6 @@
 /* target constructs without a device: everything happens on the host, as the host fallback. */
+#include <stdint.h>
+
 #include "check.h"
 
 enum { items = 100 };
@@ -240,6 +242,14 @@ static void routines(void) {
   CHECK_EQ(omp_target_memcpy_rect(to, from, sizeof(int), 2, volume, to_offsets, from_offsets, sizes, sizes, host, host),
            0);
   CHECK(to[1] == 12 && to[3] == 14 && to[11] == 22 && to[13] == 24 && to[4] == 0);
+  /* More bytes than can be counted. */
+  const size_t too_many = SIZE_MAX / sizeof(int) + 2, none = 0, one = 1;
+  to[0] = -1;
+  if (getenv("CHECK_RUNTIME") != NULL) {
+    CHECK(omp_target_memcpy_rect(to, from, sizeof(int), 1, &too_many, &none, &none, &one, &one, host, host) != 0);
+    CHECK(omp_target_memcpy_rect(to, from, sizeof(int), 1, &one, &none, &too_many, &one, &one, host, host) != 0);
+  }
+  CHECK_EQ(to[0], -1);
   CHECK_GE(omp_target_memcpy_rect(NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, host, host), 3);
   CHECK_EQ(omp_target_is_present(from, host), 1);
   CHECK_EQ(omp_target_is_present(from, host + 5), 0);

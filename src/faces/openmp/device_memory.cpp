@@ -16,16 +16,27 @@ namespace {
 
 bool are_host(int one, int other) { return has_its_memory_here(one) && has_its_memory_here(other); }
 
-/// No size is too large to be counted in bytes.
+/// In bytes, what is copied and the way to it along one dimension can be counted.
+bool is_countable(const RectangleCopy& copy, int dimension, std::size_t to_stride, std::size_t from_stride) {
+  std::size_t bytes = 0;
+  return !__builtin_mul_overflow(copy.volume[dimension], to_stride, &bytes) &&
+         !__builtin_mul_overflow(copy.volume[dimension], from_stride, &bytes) &&
+         !__builtin_mul_overflow(copy.to_offsets[dimension], to_stride, &bytes) &&
+         !__builtin_mul_overflow(copy.from_offsets[dimension], from_stride, &bytes);
+}
+
+/// No size is too large to be counted in bytes. (Bug: volumes and offsets were not looked at, and what was left of them
+/// was copied.)
 bool makes_sense(const RectangleCopy& copy) {
   if (copy.dimensions < 1) return false;
-  std::size_t to_bytes = copy.element_size;
-  std::size_t from_bytes = copy.element_size;
-  for (int dimension = 1; dimension < copy.dimensions; ++dimension)
-    if (__builtin_mul_overflow(to_bytes, copy.to_sizes[dimension], &to_bytes) ||
-        __builtin_mul_overflow(from_bytes, copy.from_sizes[dimension], &from_bytes))
+  std::size_t to_stride = copy.element_size;
+  std::size_t from_stride = copy.element_size;
+  for (int dimension = copy.dimensions - 1; dimension > 0; --dimension)
+    if (!is_countable(copy, dimension, to_stride, from_stride) ||
+        __builtin_mul_overflow(to_stride, copy.to_sizes[dimension], &to_stride) ||
+        __builtin_mul_overflow(from_stride, copy.from_sizes[dimension], &from_stride))
       return false;
-  return true;
+  return is_countable(copy, 0, to_stride, from_stride);
 }
 
 /// The dimensions from `dimension` on.
