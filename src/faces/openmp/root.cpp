@@ -122,6 +122,7 @@ void free_root(Root& root) {
   free_left_reductions(root.team);
   free_pool(root.team.tasks);
   free_displayed(root.team.displayed_opener);
+  if (root.team.watched != nullptr) ompt::forget_root(root.team);
   std::free(&root);
 }
 

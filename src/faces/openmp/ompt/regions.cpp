@@ -179,6 +179,9 @@ void root_ends(core::Worker& worker, Root& root) {
   end_thread(worker, *root.team.watched->threads[0]);
 }
 
+// (Bug: it stayed, for each thread that a program had.)
+void forget_root(Team& team) { free_region(*team.watched); }
+
 void end_initial_task_here() {
   const core::Worker* worker = core::this_worker();
   if (worker == nullptr || worker->face == nullptr) return;

@@ -18,6 +18,9 @@ void initial_team_opens(Team& team);
 /// The root, on whose KLT this is, ends.
 void root_ends(core::Worker& worker, Root& root);
 
+/// Nor does anything refer to its initial task any more.
+void forget_root(Team& team);
+
 /// The process ends: so does the initial task of the calling thread, if that is in no region.
 void end_initial_task_here();
 
