@@ -5,9 +5,9 @@
 //
 // The word: the number of readers that hold it, or the writer bit; and a bit that says that somebody is
 // parked. Without that bit the word changes by compare-exchange. With it, it changes under the lock of the queue
-// only, by one store per release, after which the word is not touched: who finds the lock free may free it.
-// Rejected: separate queues for the two sides (phase-fair, B. Brandenburg and J. Anderson, 2010): a reader waits for
-// one writer at most, but two queues cannot be held still together.
+// only, by one store per release, after which the word is not touched: who finds the lock free may free it. The model
+// is tests/models/rwlock.pml. Rejected: separate queues for the two sides (phase-fair, B. Brandenburg and J. Anderson,
+// 2010): a reader waits for one writer at most, but two queues cannot be held still together.
 #pragma once
 
 #include <atomic>
