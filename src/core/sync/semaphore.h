@@ -1,5 +1,6 @@
 // Counting semaphore for ULTs and roots. One word: the permits, and a bit that says that somebody may be parked,
-// which is set and cleared under the queue's lock. Released permits are anybody's: the woken unit competes.
+// which is set and cleared under the queue's lock. Released permits are anybody's: the woken unit competes. The model,
+// with waits for one of several events, is tests/models/semaphore.pml.
 #pragma once
 
 #include <atomic>
