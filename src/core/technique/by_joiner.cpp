@@ -157,8 +157,7 @@ inline void call_all_of(Unit& joiner, Unit& unit, Stack& stack, weft_fp_control 
 // Of a unit that there is more to do about.
 [[gnu::noinline]] void end_not_plainly(Worker& worker, Unit& joiner, Unit& unit) {
   joiner.state.store(UnitState::suspending, std::memory_order_relaxed);
-  end_undeviated(worker, unit);
-  worker.current = &joiner;
+  end_undeviated(worker, unit, &joiner);
 }
 
 // Of one that others wait for, too, or may come to.

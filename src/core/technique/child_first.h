@@ -89,8 +89,7 @@ void spawn_child(Worker& worker, Unit& child, Start start) {
   }
   parent.departed = departed_before;
   parent.state.store(UnitState::running, std::memory_order_relaxed);
-  end_undeviated(worker, child);
-  worker.current = &parent;
+  end_undeviated(worker, child, &parent);
 }
 
 }  // namespace weft::core

@@ -88,8 +88,10 @@ inline void end_undeviated_keeping_stack(Worker& worker, Unit& unit) {
   tell_end(worker, unit);
 }
 
-inline void end_undeviated(Worker& worker, Unit& unit) {
-  worker.current = nullptr;
+/// `caller`: on whose stack this is, and who goes on. (Bug: nobody was said to be there, so that a KLT, started for
+/// whoever had waited for the unit, was started on what a stack of 4 KiB had left.)
+inline void end_undeviated(Worker& worker, Unit& unit, Unit* caller = nullptr) {
+  worker.current = caller;
   if (unit.stack != nullptr && !binds_early(unit)) {
     worker.stacks.give(unit.stack);
     unit.stack = nullptr;
