@@ -313,8 +313,10 @@ void schedule(Worker& worker, bool counted_as_searcher) {
 
 }  // namespace
 
+// (Bug: what a spare had left behind was never looked for, as long as units of SS, SS-L or SC followed each other.)
 Unit* next_in_batch(Worker& worker, Technique technique) {
-  if (worker.claims.frame_returns || is_over(worker) || has_custom_function(worker)) return nullptr;
+  if (worker.claims.frame_returns || worker.turns.of_what_was_left || is_over(worker) || has_custom_function(worker))
+    return nullptr;
   Unit* unit = next_ready(worker);
   if (unit == nullptr) return nullptr;
   if (!unit->departed) settle_technique(worker, *unit);

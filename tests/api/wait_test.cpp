@@ -399,5 +399,72 @@ TEST_F(WaitTest, WhatASpareLeavesBehindRunsThoughOthersAreBusy) {
   left.join();
 }
 
+// Units that each create the next, until it is over.
+struct Followers {
+  weft_technique technique;
+  const std::atomic<bool>& is_over;
+  std::atomic<unsigned> ran{0};
+  std::atomic<unsigned> ended{0};
+
+  void start() {
+    const weft_unit_attr attr = with(technique);
+    const auto follow = [](void* followers) { static_cast<Followers*>(followers)->follow(); };
+    EXPECT_EQ(weft_unit_create(follow, this, &attr, nullptr), WEFT_OK);
+  }
+  void follow() {
+    ++ran;
+    for (const auto end = Clock::now() + std::chrono::microseconds(20); Clock::now() < end;) {
+    }
+    if (is_over)
+      ++ended;
+    else
+      start();
+  }
+};
+
+// The same beside units that follow each other. (Bug: those of SS, SS-L and SC do so in a loop of their own.)
+TEST_F(WaitTest, WhatASpareLeavesBehindRunsThoughUnitsFollowEachOther) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "there is no watchdog";
+  EXPECT_EQ(weft_watchdog(1), WEFT_OK);
+  EXPECT_EQ(weft_watchdog(0), WEFT_OK);
+  for (const weft_technique technique : {WEFT_ROC_L, WEFT_SS, WEFT_SS_L, WEFT_SC}) {
+    std::atomic<bool> is_awake{false};
+    std::atomic<bool> is_over{false};
+    std::atomic<bool> has_run{false};
+    Followers followers{technique, is_over};
+    weft_semaphore over = WEFT_SEMAPHORE_INIT(0);
+    const auto limit = Clock::now() + std::chrono::seconds(5);
+    std::thread clock([&] {
+      while (!has_run && Clock::now() < limit) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      is_over = true;
+      EXPECT_EQ(weft_semaphore_release(&over, 1), WEFT_OK);
+    });
+    {
+      Jobs left;
+      Jobs players;
+      // A spare has this one, which ends when the spare is not wanted any more, and the root has others.
+      players.start(WEFT_ROC_L, [&] {
+        left.start(WEFT_ROC_L, [&] { has_run = true; });
+        while ((!is_awake || followers.ran < 1000) && !is_over) {
+        }
+        for (const auto end = Clock::now() + std::chrono::milliseconds(50); Clock::now() < end;) {
+        }
+      });
+      players.start(WEFT_ROC_L, [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        is_awake = true;
+        followers.start();
+        followers.start();
+      });
+      players.start(WEFT_ROC_L, [&] { EXPECT_EQ(weft_semaphore_acquire(&over), WEFT_OK); });
+      players.join();
+      EXPECT_TRUE(has_run) << plain_name(technique);
+      left.join();
+    }
+    clock.join();
+    EXPECT_TRUE(eventually([&] { return followers.ended == 2; }));
+  }
+}
+
 }  // namespace
 }  // namespace weft::test
