@@ -105,6 +105,29 @@ Unit* take_another(Worker& worker) {
 
 namespace {
 
+// Whether the worker has a look, in its turn, at what lies there: nobody comes to it, for as long as that lasts. A
+// spare that rests; and for one that may run anything, a worker that is switched off, a root in the program's own code,
+// or a slot that nobody has any more.
+bool is_away(const Worker& victim, const Worker& worker) {
+  const std::uint32_t parked = victim.parked.load(std::memory_order_acquire);
+  if (parked == Parked::spare_rests) return true;
+  if (scope_of(worker) != nullptr) return false;
+  if (parked != Parked::awake) return parked == Parked::switched_off;
+  const WorkerUse use = victim.use.load(std::memory_order_relaxed);
+  return (use == WorkerUse::root || use == WorkerUse::none) && !victim.active.load(std::memory_order_relaxed);
+}
+
+bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() || !worker.inbox.looks_empty(); }
+
+// (Bug: what a thread of the program's own had made ready, and did not run itself, waited for as long as each worker
+// had something of its own to do.)
+bool others_away_have_units(const Worker& worker) {
+  return find_worker([&worker](const Worker& victim) {
+           return &victim != &worker && victim.scheduler() == nullptr && has_ready_units(victim) &&
+                  is_away(victim, worker);
+         }) != nullptr;
+}
+
 // Units that keep resuming each other here must not keep the others waiting for ever: now and then it
 // is the turn of the deque's oldest, or of the inbox's. Not often: where units create units and wait
 // for them, each oldest one opens up a further tree, with stacks of its own.
@@ -113,7 +136,7 @@ Unit* next_in_turn(Worker& worker) {
     return nullptr;
   worker.turns.points = worker.scheduling_points.load(std::memory_order_relaxed);
   worker.turns.last = os::now_ns();
-  worker.turns.of_what_was_left = left_to_awake.load(std::memory_order_relaxed);
+  worker.turns.of_what_was_left = left_to_awake.load(std::memory_order_relaxed) || others_away_have_units(worker);
   const bool turn_of_inbox = ++worker.turns.fair % 2 != 0;
   Unit* unit = turn_of_inbox ? take_oldest(worker) : take_another(worker);
   if (unit == nullptr) unit = turn_of_inbox ? take_another(worker) : take_oldest(worker);
@@ -148,8 +171,6 @@ Found open_hand_of(Worker& victim, const Share* scope) {
   if (offers_hand(victim, scope)) found.share = take_from_hand(victim, scope, found.run);
   return found;
 }
-
-bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() || !worker.inbox.looks_empty(); }
 
 // looker(Worker&): who looks at the aside of that one.
 template <class Lookers>
@@ -296,7 +317,7 @@ Found search(Worker& worker, Sought sought) {
 Found search_what_was_left(Worker& worker) {
   const Share* scope = scope_of(worker);
   return first_of_victims(0, [&worker, scope](Worker& victim) -> Found {
-    if (victim.parked.load(std::memory_order_acquire) != Parked::spare_rests) return {};
+    if (&victim == &worker || !is_away(victim, worker)) return {};
     if (Share* share = shared_work(victim, scope); share != nullptr) return {nullptr, share};
     return {unless_out_of_scope(worker, victim, steal(worker, victim, 1)), nullptr};
   });

@@ -43,8 +43,9 @@ Unit* next_handed_in(Worker& worker);
 enum class Sought : std::uint8_t { anything, share };
 Found search(Worker& worker, Sought sought = Sought::anything);
 
-/// What spares that rest have left behind. For a worker that is never without something of its own to do, and so never
-/// searches: now and then (Turns::of_what_was_left).
+/// What lies where nobody comes to it: at spares that rest, and, for a worker that may run anything, at threads of the
+/// program's in its own code, or that have ended, and at workers that are switched off. For a worker that is never
+/// without something of its own to do, and so never searches: now and then (Turns::of_what_was_left).
 Found search_what_was_left(Worker& worker);
 
 /// Whether a search on the worker would find something (a hint), whatever the caller is.

@@ -143,7 +143,7 @@ struct Turns {
   unsigned units_left = 0;                  // how often it has left one
   unsigned of_pools = 0;                    // units that a scheduler with several pools has chosen
   std::uint8_t direct_switches = 1 << 2;    // of units to units, and yields; see count_direct_switch()
-  bool of_what_was_left = false;            // the scheduler is to look for that next, by spares that rest
+  bool of_what_was_left = false;            // the scheduler is to look for that next (search_what_was_left)
   unsigned pools_begun_with = 0;            // of places, when it looked into all
   unsigned placed = 0;                      // how often it was looked which of its own pools comes first
   unsigned yields_for_program = 0;          // (yield_for_program())

@@ -466,5 +466,41 @@ TEST_F(WaitTest, WhatASpareLeavesBehindRunsThoughUnitsFollowEachOther) {
   }
 }
 
+// By a thread that runs nothing itself, or has ended. (Bug: it lay there for as long as each worker had something of
+// its own to do.)
+TEST_F(WaitTest, WhatAThreadMakesReadyRunsThoughAllWorkersAreBusy) {
+  if (weft_worker_count() > 8) GTEST_SKIP() << "takes long";
+  for (const weft_technique technique : {WEFT_AUTO, WEFT_FULL, WEFT_SS_L, WEFT_C_ROC}) {
+    for (const bool stays : {false, true}) {
+      weft_semaphore semaphore = WEFT_SEMAPHORE_INIT(0);
+      std::atomic<bool> has_run{false};
+      const auto limit = Clock::now() + std::chrono::seconds(10);
+      const auto is_over = [&] { return has_run || Clock::now() > limit; };
+      std::thread thread([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_EQ(weft_semaphore_release(&semaphore, 1), WEFT_OK);
+        while (stays && !is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      });
+      Jobs jobs;
+      for (unsigned number = weft_worker_count(); number != 0; --number)
+        jobs.start(WEFT_FULL, [technique, &is_over] {
+          const weft_unit_attr attr = with(technique);
+          while (!is_over()) {
+            weft_unit* unit = nullptr;
+            EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, &unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+          }
+        });
+      jobs.start(WEFT_ROC_L, [&] {
+        EXPECT_EQ(weft_semaphore_acquire(&semaphore), WEFT_OK);
+        EXPECT_LT(Clock::now(), limit) << plain_name(technique);
+        has_run = true;
+      });
+      jobs.join();
+      thread.join();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft::test
