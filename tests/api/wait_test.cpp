@@ -502,5 +502,40 @@ TEST_F(WaitTest, WhatAThreadMakesReadyRunsThoughAllWorkersAreBusy) {
   }
 }
 
+// What lies behind a unit that keeps its worker. (Bug: where others of Full and Full-L ended between the yields, it was
+// always at such an end that it was time to look around.)
+TEST_F(WaitTest, AUnitThatYieldsAgainAndAgainLetsItsWorkerLookAround) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "units yield in another way";
+  if (weft_worker_count() != 2) GTEST_SKIP() << "a worker that has nothing to do looks, too";
+  EXPECT_EQ(weft_watchdog(0), WEFT_OK);
+  for (const weft_technique technique : {WEFT_AUTO, WEFT_FULL, WEFT_FULL_L, WEFT_ROC_L}) {
+    std::atomic<bool> yields{false};
+    std::atomic<bool> has_run{false};
+    const auto limit = Clock::now() + std::chrono::seconds(10);
+    const auto is_over = [&] { return has_run || Clock::now() > limit; };
+    Jobs jobs;
+    start_on_another(jobs, [&] {
+      while (!yields && !is_over()) {
+      }
+      Jobs behind;
+      behind.start(WEFT_ROC_L, [&] {
+        EXPECT_LT(Clock::now(), limit) << plain_name(technique);
+        has_run = true;
+      });
+      while (!is_over()) {
+      }
+    });
+    jobs.start(WEFT_FULL, [&] {
+      const weft_unit_attr attr = with(technique);
+      for (unsigned round = 0; !is_over(); ++round) {
+        EXPECT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, nullptr), WEFT_OK);
+        EXPECT_EQ(weft_yield(), WEFT_OK);
+        if (round == 10000) yields = true;
+      }
+    });
+    jobs.join();
+  }
+}
+
 }  // namespace
 }  // namespace weft::test

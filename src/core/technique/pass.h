@@ -19,6 +19,12 @@ namespace weft::core {
   return worker.turns.direct_switches == 0;
 }
 
+/// The same for a unit that yields; also if it was time when the last one ended, for then the scheduler does not look
+/// around. (Bug: it was never time at a yield where units of Full and Full-L ended in between, each after a yield.)
+[[gnu::always_inline]] inline bool count_direct_yield(Worker& worker) {
+  return worker.turns.direct_switches == 0 || count_direct_switch(worker);
+}
+
 /// Whether the frame under the unit that runs can do without the worker for now.
 [[gnu::always_inline]] inline bool frame_can_wait(const Worker& worker) {
   return worker.handed_on == nullptr && worker.claims.none() && !is_over(worker);

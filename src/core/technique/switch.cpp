@@ -253,7 +253,7 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
   if (!may_begin_directly(next) || !starts_by_switch_quickly(worker, next) || !is_bound_quickly(worker, next) ||
       (!unit.departed && !note_departure_quickly(worker, unit)))
     return leave_after_all(worker, unit);
-  if (count_direct_switch(worker)) return leave_to_scheduler_after_all(worker, unit);
+  if (count_direct_yield(worker)) return leave_to_scheduler_after_all(worker, unit);
   if (!take_turns_in_deque(worker, unit)) return leave_after_all(worker, unit);
   begin(worker, next);
   return weft_context_swap_to_new_and_clear(&unit.context, next.stack->top(), &next, worker.fp_control,
@@ -267,7 +267,7 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
   if (next == nullptr) return leave_after_all(worker, unit);
   if (!next->departed) return yield_into_deque_to_new(worker, unit, *next);
   if (!unit.departed || !runs_on_any_identity(*next)) return leave_after_all(worker, unit);
-  if (count_direct_switch(worker)) return leave_to_scheduler_after_all(worker, unit);
+  if (count_direct_yield(worker)) return leave_to_scheduler_after_all(worker, unit);
   if (!take_turns_in_deque(worker, unit)) return leave_after_all(worker, unit);
   note_running(worker, *next);
   return weft_context_swap_and_clear(&unit.context, next->context, worker.privacy.inside());
