@@ -230,8 +230,8 @@ bool is_left_to(Worker& victim, Worker& thief) {
 
 // Half of what lies in the deque of another, the oldest, but `most` at most; returns the oldest of them, or nullptr,
 // and keeps the others: what the two deques share crosses from core to core once for many.
-Unit* steal_from_deque(Worker& thief, Worker& victim, std::size_t most) {
-  if (victim.deque.looks_empty() || is_left_to(victim, thief)) return nullptr;
+Unit* take_from_deque(Worker& thief, Worker& victim, std::size_t most) {
+  if (victim.deque.looks_empty()) return nullptr;
   Unit* taken[Appetite::most];
   std::size_t count = 0;
   {
@@ -254,6 +254,11 @@ Unit* steal_from_inbox(Worker& thief, Worker& victim) {
   Unit* chain = victim.inbox.take_older_half(some_stayed);
   if (some_stayed) notify();  // as above
   return unpack(thief, chain);
+}
+
+Unit* steal_from_deque(Worker& thief, Worker& victim, std::size_t most) {
+  const bool may_take = !victim.deque.looks_empty() && !is_left_to(victim, thief);
+  return may_take ? take_from_deque(thief, victim, most) : nullptr;
 }
 
 Unit* steal(Worker& thief, Worker& victim, std::size_t most) {
@@ -319,7 +324,10 @@ Found search_what_was_left(Worker& worker) {
   return first_of_victims(0, [&worker, scope](Worker& victim) -> Found {
     if (&victim == &worker || !is_away(victim, worker)) return {};
     if (Share* share = shared_work(victim, scope); share != nullptr) return {nullptr, share};
-    return {unless_out_of_scope(worker, victim, steal(worker, victim, 1)), nullptr};
+    // Bug: each was left to its worker when it lay there alone, and where there were several such workers for seconds.
+    Unit* unit = take_from_deque(worker, victim, 1);
+    if (unit == nullptr) unit = steal_from_inbox(worker, victim);
+    return {unless_out_of_scope(worker, victim, unit), nullptr};
   });
 }
 

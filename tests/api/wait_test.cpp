@@ -468,19 +468,22 @@ TEST_F(WaitTest, WhatASpareLeavesBehindRunsThoughUnitsFollowEachOther) {
 
 // By a thread that runs nothing itself, or has ended. (Bug: it lay there for as long as each worker had something of
 // its own to do.)
-TEST_F(WaitTest, WhatAThreadMakesReadyRunsThoughAllWorkersAreBusy) {
+TEST_F(WaitTest, WhatThreadsMakeReadyRunsThoughAllWorkersAreBusy) {
   if (weft_worker_count() > 8) GTEST_SKIP() << "takes long";
   for (const weft_technique technique : {WEFT_AUTO, WEFT_FULL, WEFT_SS_L, WEFT_C_ROC}) {
     for (const bool stays : {false, true}) {
+      constexpr unsigned all = 16;
       weft_semaphore semaphore = WEFT_SEMAPHORE_INIT(0);
-      std::atomic<bool> has_run{false};
+      std::atomic<unsigned> ran{0};
       const auto limit = Clock::now() + std::chrono::seconds(10);
-      const auto is_over = [&] { return has_run || Clock::now() > limit; };
-      std::thread thread([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        EXPECT_EQ(weft_semaphore_release(&semaphore, 1), WEFT_OK);
-        while (stays && !is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      });
+      const auto is_over = [&] { return ran == all || Clock::now() > limit; };
+      std::vector<std::thread> threads;
+      for (unsigned number = 0; number < all; ++number)
+        threads.emplace_back([&] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          EXPECT_EQ(weft_semaphore_release(&semaphore, 1), WEFT_OK);
+          while (stays && !is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        });
       Jobs jobs;
       for (unsigned number = weft_worker_count(); number != 0; --number)
         jobs.start(WEFT_FULL, [technique, &is_over] {
@@ -491,13 +494,14 @@ TEST_F(WaitTest, WhatAThreadMakesReadyRunsThoughAllWorkersAreBusy) {
             EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
           }
         });
-      jobs.start(WEFT_ROC_L, [&] {
-        EXPECT_EQ(weft_semaphore_acquire(&semaphore), WEFT_OK);
-        EXPECT_LT(Clock::now(), limit) << plain_name(technique);
-        has_run = true;
-      });
+      for (unsigned number = 0; number < all; ++number)
+        jobs.start(WEFT_ROC_L, [&] {
+          EXPECT_EQ(weft_semaphore_acquire(&semaphore), WEFT_OK);
+          EXPECT_LT(Clock::now(), limit) << plain_name(technique) << (stays ? ", stays" : ", ends");
+          ++ran;
+        });
       jobs.join();
-      thread.join();
+      for (std::thread& thread : threads) thread.join();
     }
   }
 }
