@@ -84,18 +84,12 @@ Worker& open_worker(Worker& worker) {
   const auto find_open = [is_open](auto suits) {
     return find_worker([is_open, suits](const Worker& candidate) {
       return is_open(candidate) && candidate.parked.load(std::memory_order_relaxed) != Parked::spare_rests &&
-             !is_switched_off(candidate) && suits(candidate, candidate.use.load(std::memory_order_relaxed));
+             !is_switched_off(candidate) && suits(candidate.use.load(std::memory_order_relaxed));
     });
   };
-  Worker* other = find_open([](const Worker&, WorkerUse use) { return use == WorkerUse::of_weft; });
-  if (other != nullptr || !has_custom_scheduler(worker)) return other != nullptr ? *other : worker;
-  // Bug: to a root in its own code, which slept in the kernel until that very unit had run; where the worker's own
-  // scheduler has a pool, that is the better place (put_own_into_pool).
-  const bool has_pool = first_pool_of(worker) != nullptr;
-  other = find_open([has_pool](const Worker& candidate, WorkerUse use) {
-    const bool may_be_away = use == WorkerUse::root && !candidate.active.load(std::memory_order_relaxed);
-    return use != WorkerUse::none && !(has_pool && may_be_away);
-  });
+  Worker* other = find_open([](WorkerUse use) { return use == WorkerUse::of_weft; });
+  if (other == nullptr && has_custom_scheduler(worker))
+    other = find_open([](WorkerUse use) { return use != WorkerUse::none; });
   return other != nullptr ? *other : worker;
 }
 

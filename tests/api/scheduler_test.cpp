@@ -3,8 +3,6 @@
 
 #include <deque>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <tuple>
 
@@ -533,28 +531,6 @@ TEST_P(WaitingTest, IsWokenUnderASchedulerOfTheUsersOwn) {
       EXPECT_EQ(weft_yield(), WEFT_OK);
     });
   jobs.start(with(WEFT_ROC_L, pool), [&] { EXPECT_EQ(weft_latch_count_down(&latch, 1), WEFT_OK); });
-  jobs.join();
-}
-
-// (Bug: one without a pool went to a thread that slept in the kernel until it had run.)
-TEST_F(SchedulerTest, WhatHasNoPoolThereNeedsNoOtherThread) {
-  weft_pool* pool = make_pool();
-  OwnWorker worker(run_pools, nullptr, true, {pool});
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool has_run = false;
-  Jobs jobs;
-  jobs.start(with(WEFT_FULL, pool), [&] {
-    EXPECT_EQ(weft_unit_migrate(weft_unit_self(), nullptr), WEFT_OK);
-    EXPECT_EQ(weft_yield(), WEFT_OK);
-    const std::lock_guard guard(mutex);
-    has_run = true;
-    changed.notify_one();
-  });
-  {
-    std::unique_lock guard(mutex);
-    EXPECT_TRUE(changed.wait_for(guard, std::chrono::seconds(10), [&] { return has_run; }));
-  }
   jobs.join();
 }
 
