@@ -157,6 +157,7 @@ std::uint64_t nanoseconds_until(const std::chrono::time_point<Clock, Duration>& 
   if (then >= most) return WEFT_FOREVER;
   if (!(then > -most)) return 0;
   const auto now = Clock::now();
+  if (then - std::chrono::duration_cast<Real>(now.time_since_epoch()).count() >= most) return WEFT_FOREVER;
   return time > now ? nanoseconds(time - now) : 0;
 }
 

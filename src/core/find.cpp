@@ -123,8 +123,8 @@ bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() 
 // had something of its own to do.)
 bool others_away_have_units(const Worker& worker) {
   return find_worker([&worker](const Worker& victim) {
-           return &victim != &worker && victim.scheduler() == nullptr && has_ready_units(victim) &&
-                  is_away(victim, worker);
+           const bool some = has_ready_units(victim) || !victim.aside.looks_empty();
+           return some && &victim != &worker && victim.scheduler() == nullptr && is_away(victim, worker);
          }) != nullptr;
 }
 
@@ -321,13 +321,15 @@ Found search(Worker& worker, Sought sought) {
 // themselves, while two others lay at a spare that had come to rest.)
 Found search_what_was_left(Worker& worker) {
   const Share* scope = scope_of(worker);
-  return first_of_victims(0, [&worker, scope](Worker& victim) -> Found {
+  return first_of_victims(next_random(worker), [&worker, scope](Worker& victim) -> Found {
     if (&victim == &worker || !is_away(victim, worker)) return {};
     if (Share* share = shared_work(victim, scope); share != nullptr) return {nullptr, share};
     // Bug: each was left to its worker when it lay there alone, and where there were several such workers for seconds.
     Unit* unit = take_from_deque(worker, victim, 1);
     if (unit == nullptr) unit = steal_from_inbox(worker, victim);
-    return {unless_out_of_scope(worker, victim, unit), nullptr};
+    unit = unless_out_of_scope(worker, victim, unit);
+    if (unit == nullptr && !victim.aside.looks_empty()) unit = victim.aside.take(looker_at(victim, worker));
+    return {unit, nullptr};
   });
 }
 

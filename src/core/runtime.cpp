@@ -106,8 +106,11 @@ Worker* register_worker() {
   return worker;
 }
 
-// Under the lock.
+// Under the lock. Not one that a forked child's handler had joined for the parent: it is none of the child's.
 void put_among_unused(Worker& worker) {
+  const bool is_ours = worker.index < runtime.slots.load(std::memory_order_relaxed) &&
+                       runtime.worker_at[worker.index].load(std::memory_order_relaxed) == &worker;
+  if (!is_ours) return;
   worker.next_unused = unused;
   unused = &worker;
 }

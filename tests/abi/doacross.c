@@ -194,7 +194,7 @@ static void begun_in_order(void) {
     if (i == 1) check_store(&second_has_begun, 1);
 #pragma omp ordered depend(sink : i - 1)
     if (i == 0) {
-      const double end = omp_get_wtime() + 10;
+      const double end = omp_get_wtime() + 60;
       seen = omp_get_num_threads() == 1;
       while (!seen && omp_get_wtime() < end) {
         sched_yield();

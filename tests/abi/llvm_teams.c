@@ -1,4 +1,6 @@
 /* Teams on the host as LLVM's compilers make them: fork_teams, distribute in every form, thread_limit. */
+#include <limits.h>
+
 #include "check.h"
 
 enum { room = 64 };
@@ -58,6 +60,23 @@ static void reduction(void) {
   CHECK_EQ(last, 999);
 }
 
+/* Behind the last chunk there are few values left of the type. (libomp comes by iterations again.) */
+enum { few = 10 };
+#define NEAR_THE_END(name, clauses)                                                                 \
+  static void name(void) {                                                                          \
+    int counts[few] = {0}, strays = 0;                                                              \
+    _Pragma("omp teams num_teams(2) thread_limit(3)") {                                             \
+      _Pragma(clauses) for (int i = INT_MAX - few; i < INT_MAX; ++i)                                \
+          check_add(i >= INT_MAX - few && i < INT_MAX ? &counts[i - (INT_MAX - few)] : &strays, 1); \
+    }                                                                                               \
+    CHECK_EQ(strays, 0);                                                                            \
+    for (int i = 0; i < few; ++i) CHECK_EQ(counts[i], 1);                                           \
+  }
+NEAR_THE_END(near_the_end, "omp distribute")
+NEAR_THE_END(near_the_end_parallel, "omp distribute parallel for num_threads(3)")
+NEAR_THE_END(near_the_end_one_by_one, "omp distribute parallel for num_threads(3) schedule(static, 1)")
+NEAR_THE_END(near_the_end_chunked, "omp distribute parallel for num_threads(3) schedule(static, 2)")
+
 static void body(void) {
   league();
   each(0, 200, 1);
@@ -65,6 +84,11 @@ static void body(void) {
   each(10, 13, 1);
   each(5, 5, 1);
   reduction();
+  if (getenv("CHECK_RUNTIME") == NULL) return;
+  near_the_end();
+  near_the_end_parallel();
+  near_the_end_one_by_one();
+  near_the_end_chunked();
 }
 
 CHECK_MAIN_FLAT(body)

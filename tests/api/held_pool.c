@@ -52,7 +52,8 @@ int main(void) {
   weft_scheduler* scheduler = NULL;
   weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
   weft_unit* units[PARENTS];
-  if (weft_init() != WEFT_OK || weft_preempt_timer(WEFT_TIMER_CREATION, 100 * 1000) != WEFT_OK) return 1;
+  if (weft_init() != WEFT_OK || weft_watchdog(0) != WEFT_OK) return 1;  // or a spare calls them beside a slow one
+  if (weft_preempt_timer(WEFT_TIMER_CREATION, 100 * 1000) != WEFT_OK) return 1;
   if (weft_pool_create_custom(&functions, NULL, &pool) != WEFT_OK) return 1;
   if (weft_pool_set_preemption(pool, WEFT_PREEMPT_SIGNAL_YIELD) != WEFT_OK) return 1;
   if (weft_scheduler_create(WEFT_BASIC, 1, &pool, &scheduler) != WEFT_OK) return 1;

@@ -99,6 +99,7 @@ void stands_within(Team& team, const Team& outer) {
   master.constructs = 0;
   master.singles = master.copies = 0;
   master.seat = nullptr;
+  master.doacross = nullptr;
   master.loop = LoopPosition{};
   become_member(*worker.current, master);
 }

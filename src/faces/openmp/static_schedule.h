@@ -84,18 +84,22 @@ StaticPart<T> static_block_as_chunk(const LoopRange<T>& loop, LoopShare share) {
 
 /// schedule(static, chunk): chunks dealt round robin. The compiler's code goes from the first one to the others, and
 /// one round behind its last one finds that it is through. Where there are no values left so far behind the loop's end,
-/// each thread has a block. (Bug: the last chunk was lost, or others came that are none.)
+/// each thread has a block. (Bug: the last chunk was lost, or others came that are none.) Not where chunks are single
+/// iterations, for code of `distribute parallel for` goes by the stride alone then: there are fewer threads.
 template <class T>
 StaticPart<T> static_chunk_of(const LoopRange<T>& loop, LoopShare share, typename LoopRange<T>::S chunk) {
   using U = typename LoopRange<T>::U;
   const U count = chunk < 1 ? 1 : static_cast<U>(chunk);
-  const U size = static_cast<U>(share.size), number = static_cast<U>(share.number);
+  const U number = static_cast<U>(share.number);
   const U trips = loop.trips();
-  U round, behind;
+  U size = static_cast<U>(share.size), round, behind;
   const bool several = !__builtin_mul_overflow(count, size, &round) && round < trips;
-  if (several && (__builtin_add_overflow((trips - 1) / count * count, round, &behind) || behind > loop.room()))
-    return static_block_as_chunk(loop, share);
   StaticPart<T> part{loop.nothing(), static_cast<typename LoopRange<T>::S>(trips)};
+  if (several && (__builtin_add_overflow((trips - 1) / count * count, round, &behind) || behind > loop.room())) {
+    if (count != 1) return static_block_as_chunk(loop, share);
+    round = size = loop.room() >= trips ? loop.room() - (trips - 1) : 1;
+    if (number >= size) return part;
+  }
   U first;
   if (__builtin_mul_overflow(count, number, &first) || first >= trips) return part;
   part.range = loop.part(first, count < trips - first ? count : trips - first);

@@ -70,17 +70,15 @@ bool number_of(const Workshare& shared, const std::int64_t* values, std::uint64_
   return true;
 }
 
-// Whether it is the bounds with the upper ones excluded that make so many iterations, of some of the loops from the
-// outermost on. Where the upper ones included do as well, they are.
+// Whether the bounds with the upper ones excluded make so many iterations, of some of the loops from the outermost on.
+// Where the upper ones included do as well, it is clang's code all the same.
 bool excludes_upper(Dimensions& dimensions, std::uint64_t trips) {
   bool excludes = false;
-  std::uint64_t included = 1, excluded = 1;
+  std::uint64_t excluded = 1;
   for (std::size_t index = 0; index < dimensions.count; ++index) {
     const Dimension& dimension = dimensions.list()[index];
     if (dimension.lower != 0 || dimension.step != 1) return false;
-    included *= dimension.trips();
     excluded *= static_cast<std::uint64_t>(dimension.upper);
-    if (included == trips) return false;
     if (excluded == trips) excludes = true;
   }
   return excludes;

@@ -113,8 +113,12 @@ void init_static(std::int32_t schedule, std::int32_t* last, T* lower, T* upper, 
   schedule &= ~llvm_modifiers;
   if (schedule >= llvm_first_unmerged) schedule -= llvm_to_unmerged;
   LoopShare share;
-  if (schedule == llvm_distribute_static || schedule == llvm_distribute_static_chunked) {
-    schedule -= llvm_distribute_static - llvm_static;
+  // Bug: code of `distribute parallel for` goes from its block on by the stride, and came by blocks again that it had
+  // had where that was more than the type holds.
+  if (schedule == llvm_distribute_static)
+    return tell(static_block_as_chunk(loop, share_of_team(member)), last, lower, upper, stride);
+  if (schedule == llvm_distribute_static_chunked) {
+    schedule = llvm_static_chunked;
     share = share_of_team(member);
   } else {
     if (schedule > llvm_first_ordered) schedule -= llvm_to_ordered;
