@@ -400,7 +400,8 @@ WEFT_API unsigned weft_workers_active(void);
  */
 WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
 /* The worker, which is the caller's (else STATE), goes on with another scheduler, from its next scheduling point on;
- * NULL: with weft's default. What lies in the pools of the former one stays there. */
+ * NULL: with weft's default. What lies in the pools of the former one stays there; so does a unit of one of these that
+ * calls this, and then yields or is preempted. */
 WEFT_API int weft_worker_set_scheduler(weft_worker* worker, weft_scheduler* scheduler);
 
 /* Thread packing ([S] 4.2, Algorithm 1): a program with a unit for each of `count` workers goes on on fewer of them,

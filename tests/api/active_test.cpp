@@ -311,7 +311,7 @@ TEST_F(ActiveTest, OneThatIsGivenASchedulerWhileItIsSwitchedOffRunsItsUnits) {
       weft_unit* unit = jobs.start(with(WEFT_AUTO, pool), [worker] { EXPECT_EQ(weft_worker_self(), worker); });
       ASSERT_EQ(weft_unit_timed_join(unit, 60'000'000'000), WEFT_OK) << active;
     }
-    jobs.start(with(WEFT_AUTO, pool), [&] { change_to(nullptr); });
+    jobs.start(never_preempted(with(WEFT_AUTO, pool)), [&] { change_to(nullptr); });
   }
   EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
