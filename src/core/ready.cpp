@@ -93,11 +93,23 @@ Worker& open_worker(Worker& worker) {
   return other != nullptr ? *other : worker;
 }
 
+namespace {
+
+// To an open worker. That may be given a scheduler meanwhile, and sleep for the pools of that, where nobody else comes.
+// (Bug: the unit was told to all but that one.)
+[[gnu::noinline]] void hand_to(Worker& open, Unit& unit) {
+  open.inbox.put(&unit);
+  os::light_fence();
+  wake(open);
+}
+
+}  // namespace
+
 void put_ready(Worker& worker, Unit& unit) {
   if (put_into_its_pool(worker, unit, Comes::ready)) return;
   const Share* scope = scope_of(unit);
   if (Worker& open = open_worker(worker); &open != &worker) [[unlikely]]
-    open.inbox.put(&unit);
+    hand_to(open, unit);
   else
     put_newest(worker, unit);
   notify(scope);
@@ -114,9 +126,10 @@ void put_own_into_pool(Worker& worker) {
 }
 
 [[gnu::noinline]] void put_behind_all_others(Worker& worker, Unit& unit) {
-  Worker& open = open_worker(worker);
-  if (&open != &worker || !worker.privacy.enter()) {
-    open.inbox.put(&unit);
+  if (Worker& open = open_worker(worker); &open != &worker) {
+    hand_to(open, unit);
+  } else if (!worker.privacy.enter()) {
+    worker.inbox.put(&unit);
   } else {
     const bool put = worker.deque.push_oldest_alone(&unit);
     worker.privacy.leave();
@@ -191,10 +204,7 @@ class Batches {
     unsigned index = 0;
     while (index < used_ && batches_[index].home != &home) ++index;
     if (index == most) {
-      Worker& open = open_worker(home);
-      open.inbox.put(&unit);
-      os::light_fence();
-      wake(open);
+      hand_to(open_worker(home), unit);
     } else if (index == used_) {
       batches_[used_++] = {&home, &open_worker(home), &unit, &unit};
     } else {

@@ -44,13 +44,15 @@ constexpr std::size_t largest_pool = 16 * base::cache_line;  // with the store
 constinit thread_local bool called_without_worker = false;
 
 // The functions of a pool of the program's are called by whoever puts a unit there or looks for one: by a unit, or by a
-// scheduler, and then they are a part of that, and can wait no more than it can. Or by a KLT that has no worker: it
-// resumes units whose time is over, say, and would become a root for ever if they asked for its worker.
+// scheduler, and then they are a part of that, and can wait no more than it can. Nor can they where the unit does not
+// run, such as one that another has been called by, at the end of that. Or by a KLT that has no worker: it resumes
+// units whose time is over, say, and would become a root for ever if they asked for its worker.
 class AsSchedulerCode {
  public:
   AsSchedulerCode() : worker_(this_worker()), lacks_worker_(worker_ == nullptr && !called_without_worker) {
     if (lacks_worker_) called_without_worker = true;
-    if (worker_ == nullptr || worker_->current != nullptr) {
+    if (worker_ != nullptr) current_ = worker_->current;
+    if (worker_ == nullptr || is_running(current_)) {
       worker_ = nullptr;
       return;
     }
@@ -61,13 +63,18 @@ class AsSchedulerCode {
     if (lacks_worker_) called_without_worker = false;
     if (worker_ == nullptr) return;
     if (this_worker() != worker_) end_forked();
-    worker_->current = nullptr;
+    worker_->current = current_;
   }
   AsSchedulerCode(const AsSchedulerCode&) = delete;
   AsSchedulerCode& operator=(const AsSchedulerCode&) = delete;
 
  private:
+  static bool is_running(const Unit* unit) {
+    return unit != nullptr && unit->state.load(std::memory_order_relaxed) == UnitState::running;
+  }
+
   Worker* worker_;
+  Unit* current_ = nullptr;
   bool lacks_worker_;  // and the one around this, if there is one, does not say so
 };
 

@@ -88,8 +88,8 @@ void spawn_child(Worker& worker, Unit& child, Start start) {
     return;
   }
   parent.departed = departed_before;
-  parent.state.store(UnitState::running, std::memory_order_relaxed);
   end_undeviated(worker, child, &parent);
+  parent.state.store(UnitState::running, std::memory_order_relaxed);
 }
 
 }  // namespace weft::core
