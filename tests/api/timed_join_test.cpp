@@ -166,6 +166,7 @@ TEST_F(TimedJoinTest, OneThatWasNotJoinedInTimeIsDetached) {
     if (error != WEFT_OK) {
       EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
     }
+    EXPECT_TRUE(eventually([&] { return self != nullptr; }));
     EXPECT_EQ(weft_resume(self), WEFT_OK);
     EXPECT_TRUE(eventually([&] { return ended.load(); }));
   }

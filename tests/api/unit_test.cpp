@@ -267,7 +267,8 @@ TEST_F(UnitTest, TellsItsState) {
     OwnScheduler own(WEFT_BASIC, {pool});
     std::atomic<bool> go{false};
     Jobs jobs;
-    unit = jobs.start(with(WEFT_ROC_L, pool), [&] {
+    // It is to be seen suspended, not put back before.
+    unit = jobs.start(never_preempted(with(WEFT_ROC_L, pool)), [&] {
       weft_suspend();
       while (!go) weft_yield();
     });
