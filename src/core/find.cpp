@@ -256,14 +256,20 @@ Unit* steal_from_inbox(Worker& thief, Worker& victim) {
   return unpack(thief, chain);
 }
 
-Unit* steal_from_deque(Worker& thief, Worker& victim, std::size_t most) {
-  const bool may_take = !victim.deque.looks_empty() && !is_left_to(victim, thief);
-  return may_take ? take_from_deque(thief, victim, most) : nullptr;
+Unit* take_from(Worker& thief, Worker& victim, std::size_t most) {
+  Unit* unit = take_from_deque(thief, victim, most);
+  return unit != nullptr ? unit : steal_from_inbox(thief, victim);
 }
 
 Unit* steal(Worker& thief, Worker& victim, std::size_t most) {
-  Unit* unit = steal_from_deque(thief, victim, most);
-  return unit != nullptr ? unit : steal_from_inbox(thief, victim);
+  return is_left_to(victim, thief) ? steal_from_inbox(thief, victim) : take_from(thief, victim, most);
+}
+
+// What has been taken there, if the worker may run it; else what it may run of what is put aside there.
+Unit* or_else_from_aside(Worker& worker, Worker& victim, Unit* taken) {
+  Unit* unit = unless_out_of_scope(worker, victim, taken);
+  if (unit == nullptr && !victim.aside.looks_empty()) unit = victim.aside.take(looker_at(victim, worker));
+  return unit;
 }
 
 // Where the worker is bound to a CPU and the distances are known, the nearest ones are looked at first; among those
@@ -304,12 +310,8 @@ Found search(Worker& worker, Sought sought) {
   // One that may run only some units has nothing from the others.
   const std::size_t limit = scope != nullptr ? 1 : worker.appetite.limit();
   found = nearest_first(worker, start, [&](Worker& victim) -> Found {
-    Unit* unit = nullptr;
-    if (&victim != &worker && limit != 0) {
-      unit = steal(worker, victim, limit);
-      unit = unless_out_of_scope(worker, victim, unit);
-    }
-    if (unit == nullptr && !victim.aside.looks_empty()) unit = victim.aside.take(looker_at(victim, worker));
+    Unit* unit = &victim != &worker && limit != 0 ? steal(worker, victim, limit) : nullptr;
+    unit = or_else_from_aside(worker, victim, unit);
     if (unit != nullptr) ++worker.counters.steals;
     return {unit, nullptr};
   });
@@ -325,11 +327,7 @@ Found search_what_was_left(Worker& worker) {
     if (&victim == &worker || !is_away(victim, worker)) return {};
     if (Share* share = shared_work(victim, scope); share != nullptr) return {nullptr, share};
     // Bug: each was left to its worker when it lay there alone, and where there were several such workers for seconds.
-    Unit* unit = take_from_deque(worker, victim, 1);
-    if (unit == nullptr) unit = steal_from_inbox(worker, victim);
-    unit = unless_out_of_scope(worker, victim, unit);
-    if (unit == nullptr && !victim.aside.looks_empty()) unit = victim.aside.take(looker_at(victim, worker));
-    return {unit, nullptr};
+    return {or_else_from_aside(worker, victim, take_from(worker, victim, 1)), nullptr};
   });
 }
 

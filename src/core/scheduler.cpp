@@ -664,8 +664,7 @@ bool yield_to(Unit& next) {
   Worker& worker = worker_here();
   Unit& unit = *worker.current;
   if (!can_hand_on(worker, unit) || !take_out(worker, next)) return false;
-  const bool turn_of_others =
-      worker.scheduler() == nullptr && (worker.turns.direct_switches == 0 || count_direct_switch(worker));
+  const bool turn_of_others = worker.scheduler() == nullptr && count_direct_yield(worker);
   if (!turn_of_others && may_pass_to(worker, unit, next))
     leave_unit_for(worker, unit, Event::yielded, next);
   else
