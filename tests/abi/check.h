@@ -83,6 +83,16 @@ CHECK_MAYBE_UNUSED static void check_runtime(void) {
  * another stack (sanitized.cmake). */
 CHECK_MAYBE_UNUSED static int check_sanitized(void) { return getenv("CHECK_SANITIZED") != NULL; }
 
+/* Kernel threads; 0: nobody tells. */
+CHECK_MAYBE_UNUSED static int check_threads_of_process(void) {
+  char line[256];
+  int threads = 0;
+  FILE* status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL) sscanf(line, "Threads: %d", &threads);
+  if (status != NULL) fclose(status);
+  return threads;
+}
+
 /* For main(), first thing: the runtime reads its environment when it is loaded, so the program starts anew with the
  * variable, unless that is set. */
 CHECK_MAYBE_UNUSED static void check_need_variable(const char* name, const char* value, char** argv) {

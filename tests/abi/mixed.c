@@ -114,21 +114,12 @@ static void one_runtime(void) {
   CHECK(gcc.dli_fbase == llvm.dli_fbase);
 }
 
-static int threads_of_process(void) {
-  char line[256];
-  int threads = 0;
-  FILE* status = fopen("/proc/self/status", "r");
-  while (fgets(line, sizeof line, status) != NULL) sscanf(line, "Threads: %d", &threads);
-  fclose(status);
-  return threads;
-}
-
 /* Not as many threads as two runtimes would have: the workers, identities for members, and a few others. */
 static void one_set_of_workers(void) {
   struct run run = {&gcc_half, &gcc_half, {0}, {0}, {0}, 0, 0, 0, 0, 0, NULL, 0};
   for (int i = 0; i < 40; ++i) halves[i % 2]->region(members, count, &run);
   const char* const workers = getenv("WEFT_NUM_WORKERS");
-  if (workers != NULL) CHECK_LE(threads_of_process(), atoi(workers) + members + 3);
+  if (workers != NULL) CHECK_LE(check_threads_of_process(), atoi(workers) + members + 3);
 }
 
 struct links {

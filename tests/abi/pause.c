@@ -2,25 +2,16 @@
  * anew with the next region. Not inside a region. */
 #include "check.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <unistd.h>
 
 static int own;
 #pragma omp threadprivate(own)
 
-static int threads_of_process(void) {
-  DIR* const folder = opendir("/proc/self/task");
-  int count = 0;
-  for (struct dirent* entry; folder != NULL && (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != '.';
-  if (folder != NULL) closedir(folder);
-  return count;
-}
-
 /* Threads that end do so a little later. */
 static int threads_left(int at_most, int milliseconds) {
-  for (int again = 0; again < milliseconds && threads_of_process() > at_most; ++again) usleep(1000);
-  return threads_of_process();
+  for (int again = 0; again < milliseconds && check_threads_of_process() > at_most; ++again) usleep(1000);
+  return check_threads_of_process();
 }
 
 /* Each thread marks its own variable; how many had that mark already. */
@@ -53,7 +44,7 @@ static void soft(void) {
 static void hard(void) {
   for (int again = 2; again < 20; ++again) {
     region(again);
-    const int before = threads_of_process();
+    const int before = check_threads_of_process();
     CHECK_EQ(omp_pause_resource_all(omp_pause_hard), 0);
     if (check_sanitized()) continue;
     /* The master, and a watching thread of the runtime's. That may just have started one more. */

@@ -163,25 +163,16 @@ static void inherits(void) {
   omp_set_num_threads(before);
 }
 
-static int kernel_threads(void) {
-  char line[256];
-  int threads = 0;
-  FILE* status = fopen("/proc/self/status", "r");
-  while (status != NULL && fgets(line, sizeof line, status) != NULL) sscanf(line, "Threads: %d", &threads);
-  if (status != NULL) fclose(status);
-  return threads;
-}
-
 /* Teams that are more than ever run at a time need no kernel thread each. (A tool is told of a thread for each.) */
 static void many(void) {
   const int has_tool = getenv("OMP_TOOL_LIBRARIES") != NULL;
   const int teams = has_tool ? 300 : 2000;
   int ran = 0, members = 0;
-  const int before = kernel_threads();
+  const int before = check_threads_of_process();
 #pragma omp teams num_teams(teams)
   check_add(&ran, 1);
   CHECK_EQ(ran, teams);
-  if (!has_tool) CHECK_LE(kernel_threads() - before, 1000);
+  if (!has_tool) CHECK_LE(check_threads_of_process() - before, 1000);
 #pragma omp teams num_teams(300) reduction(+ : members)
   {
     const int team = omp_get_team_num();
