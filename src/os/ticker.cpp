@@ -100,15 +100,16 @@ bool Ticker::start(std::uint64_t first_ns, std::uint64_t interval_ns) {
     due_.store(first_ns + interval_ns, std::memory_order_relaxed);
     runs_.store(true, std::memory_order_relaxed);  // before: it may tick, and say so, before set() returns here
     set(first_ns, interval_ns);
-    // Whoever takes the signal away says so first, and stops timers then; here it is the other way round.
-    if (interrupt_signal() == 0) disarm();
   }
-  busy_.store(false, std::memory_order_release);
+  busy_.exchange(false, std::memory_order_seq_cst);
+  // Whoever takes the signal away says so first, and stops timers then, but for one that somebody is at. Here it is the
+  // other way round. (Bug: the signal was looked at before.)
+  if (interrupt_signal() == 0) stop();
   return prepared;
 }
 
 void Ticker::stop() {
-  if (!runs() || busy_.exchange(true, std::memory_order_acquire)) return;
+  if (!runs() || busy_.exchange(true, std::memory_order_seq_cst)) return;
   disarm();
   busy_.store(false, std::memory_order_release);
 }

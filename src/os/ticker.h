@@ -20,6 +20,7 @@ class Ticker {
   /// Ticks its KLT each `interval_ns`, for the first time at `first_ns` of os::now_ns(); 0: only that once. False: it
   /// has been started already, or somebody is just at it, or there is no KLT, or the kernel has no further timer.
   bool start(std::uint64_t first_ns, std::uint64_t interval_ns);
+  /// Nothing if somebody is just at it; who starts it stops it again if the interrupt signal has been taken away.
   void stop();
   /// It has: one that was to tick once does not run any more. From the handler.
   void has_ticked() {
