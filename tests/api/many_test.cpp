@@ -36,7 +36,7 @@ void suspend_once(void*) { weft_suspend(); }
 TEST_F(ManyTest, AHundredThousandAreSuspended) {
   weft_unit_attr attr = with(WEFT_ROC_L);
   attr.stack_size = 16UL << 10U;
-  const unsigned count = fitting(scaled(100000), attr.stack_size);
+  const unsigned count = fitting(scaled(thread_sanitizer ? 20000 : 100000), attr.stack_size);
   std::vector<weft_unit*> units(count);
   ASSERT_EQ(weft_unit_create_many(count, suspend_once, nullptr, &attr, units.data()), WEFT_OK);
   // The newest ones run first; each is looked at until it is suspended, and never again.

@@ -38,7 +38,7 @@ constexpr unsigned scaled(unsigned count) {
 /// in all, where there are some.
 class TimeLimit {
  public:
-  explicit TimeLimit(std::chrono::seconds limit = std::chrono::seconds(2))
+  explicit TimeLimit(std::chrono::milliseconds limit = std::chrono::seconds(2))
       : end_(std::chrono::steady_clock::now() + limit) {}
   bool is_over() const { return std::chrono::steady_clock::now() >= end_; }
 

@@ -71,7 +71,7 @@ TEST_P(Units, CancelledSuspensionGoesOn) {
 // before its context is saved.
 TEST_P(Units, ResumedBeforeTheSwitchIsComplete) {
   const unsigned rounds = scaled(20000);
-  const TimeLimit limit;
+  const TimeLimit limit(std::chrono::milliseconds(500));
   std::atomic<Unit*> place{nullptr};
   unsigned suspended = 0;
   std::atomic<unsigned> resumed{0};
