@@ -153,8 +153,8 @@ typedef struct weft_unit_attr {
  * ended), ACCESS (the worker's first pool is PRIV, and not the caller's). [D] 3.2, Fig. 3.2. */
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
-/* The same, `count` times at once, with arguments[0..count); all or none. Parent-first techniques only: ARGUMENT.
- * MEMORY at once for more than 4,294,967,295. */
+/* The same, `count` times at once, with arguments[0..count), or NULL for all where `arguments` is NULL; all or none.
+ * Parent-first techniques only: ARGUMENT. MEMORY at once for more than 4,294,967,295. */
 WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                    const weft_unit_attr* attr, weft_unit** units);
 
@@ -358,7 +358,8 @@ WEFT_API int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_
  * The unit that runs may leave at any time, for another pool or worker: look at it no more after weft_unit_run().
  * The creator of a child-first unit is in its pool while the child runs, so it is popped like any other.
  * `stateless`: it keeps nothing on its stack from one unit to the next, so that it may be entered anew; only such run
- * SS, SS-L and SC. */
+ * SS, SS-L and SC. `count` may be 0, where run() knows its pools itself. ARGUMENT: `run` is NULL, or one of the pools.
+ * MEMORY. */
 WEFT_API int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data, int stateless,
                                           size_t count, weft_pool* const* pools, weft_scheduler** scheduler);
 /* STATE: a worker has it, or it lies in a pool. */
