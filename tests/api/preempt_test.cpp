@@ -422,7 +422,7 @@ TEST_P(Preempt, TheWatchdogIsFaster) {
 // Who runs after whom. A turn counts when all have begun and none is done, however long the kernel makes it.
 struct Turns {
   static constexpr unsigned units = 4;
-  static constexpr unsigned enough = 200;
+  static constexpr unsigned enough = 1000;
   std::atomic<unsigned> begun{0};
   std::atomic<unsigned> last{units};
   std::atomic<unsigned> all{0};
@@ -474,7 +474,7 @@ TEST_P(Preempt, RoundRobinIsFair) {
     most = std::max<unsigned>(most, count);
   }
   EXPECT_TRUE(turns.over()) << turns.all;
-  EXPECT_LT(most, 2 * least + 10);
+  EXPECT_LT(most, 3 * least + 10);
 }
 
 // TEST_SECONDS=60 for the long run.

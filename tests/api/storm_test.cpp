@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <weft/sync.hpp>
+
 namespace weft::test {
 namespace {
 
@@ -317,7 +319,7 @@ TEST_F(StormTest, OthersFreeAndDetachAndRevive) {
     weft_yield();
     ++ran;
   };
-  std::mutex lock;
+  weft::Mutex lock;  // not one of the kernel's: who holds it may be preempted
   std::vector<weft_unit*> handed;
   std::atomic<unsigned> ended{0};
   std::atomic<unsigned> starts{0};
