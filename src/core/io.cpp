@@ -48,7 +48,8 @@ void reset_in_child() {
 }
 
 // Not by who is about to start it. (Bug: a child that another thread forked in between waited for ever for who starts.)
-[[gnu::constructor]] void watch_forks() { pthread_atfork(nullptr, nullptr, reset_in_child); }
+// And before the rest of the core (runtime.cpp).
+[[gnu::constructor(1000)]] void watch_forks() { pthread_atfork(nullptr, nullptr, reset_in_child); }
 
 void tell(State now) {
   state.store(now, std::memory_order_release);  // partner: the acquire in io_server()

@@ -50,6 +50,7 @@ Spinlock ranks_lock;       // while one is looked for that is free
 Worker* unused = nullptr;  // linked by `next_unused`
 pthread_key_t root_key;
 pthread_once_t started_once = PTHREAD_ONCE_INIT;
+std::atomic<bool> is_set_up{false};  // by start_once()
 Refusal refusal_of_workers;
 std::atomic<bool> told_of_workers{false};
 std::atomic<unsigned> spares_made{0};
@@ -447,13 +448,25 @@ void start_once() {
   make_place_pools();
   if (pthread_key_create(&root_key, end_root) != 0)
     base::panic("all keys of thread-local storage are in use (PTHREAD_KEYS_MAX)");
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  pthread_atfork(before_fork, after_fork_in_parent, nullptr);
   os::watch_for_faults(report_overflow, allow_code_on_stack);
   enable_preemption();
   enable_watchdog(!sanitizer::active);
   if (preemption_settings.kind != Preemption::none) make_units_slowly();
   obey_commands();
   os::remember_signals();
+  is_set_up.store(true, std::memory_order_release);
+}
+
+// In a child the handlers are called in the order in which they have come. So this one comes while weft is loaded, for
+// those of the program's may use it; but after that of an allocator which is not libc's. (Bug: what a handler of the
+// program's did that was older than the first region, it did on the parent's workers, and waited for their KLTs.)
+[[gnu::constructor]] void watch_forks() {
+  void* volatile first = std::malloc(1);
+  std::free(first);
+  pthread_atfork(nullptr, nullptr, [] {
+    if (is_set_up.load(std::memory_order_acquire)) after_fork_in_child();
+  });
 }
 
 }  // namespace

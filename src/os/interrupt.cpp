@@ -130,7 +130,8 @@ struct ObjectOfCode {
 using FindObject = int(void*, ObjectOfCode*);
 FindObject* find_object = nullptr;
 
-[[gnu::constructor]] void look_up_functions() {
+// Early: its handler for forks is called before that of the core (core/runtime.cpp).
+[[gnu::constructor(1000)]] void look_up_functions() {
   yield_function = find_exported("sched_yield");
   sleep_function = find_exported("clock_nanosleep");
   spin_function = find_exported("pthread_spin_lock");

@@ -599,6 +599,49 @@ static void child_handler_uses_openmp(void) {
   CHECK(prepared == 1 && in_parent == 1, "handlers of pthread_atfork ran %d and %d times", prepared, in_parent);
 }
 
+// Handlers that are older than the runtime's first use (main() asks it something), as those of a library may be. (Bug:
+// in the child they ran on the parent's workers, and waited for their threads.)
+static int handlers_use_openmp;
+static int regions_in_child;
+
+static void open_region_in_handler(void) {
+  if (!handlers_use_openmp) return;
+  int sum = 0;
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+  {
+    sum += omp_get_thread_num() + 1;
+#pragma omp barrier
+  }
+  CHECK_EQUAL(sum, 6, "the sum of a region in a handler");
+}
+
+static void open_region_in_child(void) {
+  open_region_in_handler();
+  regions_in_child++;
+}
+
+__attribute__((constructor)) static void have_old_handlers(void) {
+  pthread_atfork(open_region_in_handler, open_region_in_handler, open_region_in_child);
+}
+
+static void old_handlers_use_openmp(void) {
+  handlers_use_openmp = 1;
+  for (int i = 0; i < repeats(5); i++) {
+    const pid_t child = fork_child();
+    if (child == 0) {
+      use_openmp(4);
+      const pid_t next = fork_child();
+      if (next == 0) {
+        use_openmp(5);
+        exit(regions_in_child == 2 ? 7 : 8);
+      }
+      expect_exit(wait_for_child(next, child_deadline, "a child's child"), 7, "a child's child");
+      exit(regions_in_child == 1 ? 7 : 8);
+    }
+    expect_exit(wait_for_child(child, child_deadline, "child with atfork handlers"), 7, "child with atfork handlers");
+  }
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -626,6 +669,7 @@ int main(int count, char** arguments) {
       {"tasks_beside_those_of_others", tasks_beside_those_of_others, 0},
       {"leaves_region_with_task_of_parent", leaves_region_with_task_of_parent, 0},
       {"child_handler_uses_openmp", child_handler_uses_openmp, 0},
+      {"old_handlers_use_openmp", old_handlers_use_openmp, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);
