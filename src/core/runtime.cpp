@@ -491,11 +491,12 @@ Worker* try_enter() {
   SpinGuard guard(runtime.entrance);
   Worker* worker = register_worker();
   if (worker == nullptr) return nullptr;
-  if (!become_root(*worker)) {
+  // Before: it may want memory. (Bug: without, nobody was told when the thread ended, and its slot was never left.)
+  if (pthread_setspecific(root_key, worker) != 0 || !become_root(*worker)) {
+    pthread_setspecific(root_key, nullptr);
     leave_slot(*worker);
     return nullptr;
   }
-  pthread_setspecific(root_key, worker);
   return worker;
 }
 
