@@ -448,7 +448,7 @@ void start_once() {
   make_place_pools();
   if (pthread_key_create(&root_key, end_root) != 0)
     base::panic("all keys of thread-local storage are in use (PTHREAD_KEYS_MAX)");
-  pthread_atfork(before_fork, after_fork_in_parent, nullptr);
+  pthread_atfork(before_fork, after_fork_in_parent, nullptr);  // the last to come is the first before a fork
   os::watch_for_faults(report_overflow, allow_code_on_stack);
   enable_preemption();
   enable_watchdog(!sanitizer::active);
