@@ -47,7 +47,8 @@ bool is_short_of_room(const Stack& stack) {
 }  // namespace
 
 void call_on_segment(std::size_t size, void (*function)(void*), void* argument) {
-  if constexpr (sanitizer::active)  // they take the stack of a unit for one piece
+  // Sanitizers take the stack of a unit for one piece; and one may be without, in a handler over the scheduler.
+  if (sanitizer::active || (this_unit().stack == nullptr && !is_root(this_unit())))
     function(argument);
   else
     call_on(this_worker()->stacks.take(size), function, argument);

@@ -1,5 +1,6 @@
 // The end of a process, wherever it is called for: it ends at once, with the status it was given.
 #include "check.h"
+#include "handlers.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -157,6 +158,68 @@ static void exit_handlers_open_regions(void) {
   exit(33);
 }
 
+// Of as many members as the runtime gives in a handler.
+static void constructs_at_exit(void) {
+  int members = 0;
+  int tasks = 0;
+  int iterations = 0;
+#pragma omp parallel num_threads(4) reduction(+ : members)
+  {
+    members = 1;
+#pragma omp for schedule(dynamic, 1) reduction(+ : iterations)
+    for (int i = 0; i < 20; i++) {
+      iterations++;
+    }
+#pragma omp single
+    {
+      for (int i = 0; i < 20; i++) {
+#pragma omp task shared(tasks) depend(inout : tasks)
+        tasks++;
+      }
+#pragma omp taskwait
+    }
+  }
+  CHECK(members >= 1 && members <= 4, "%d members of a region", members);
+  CHECK_EQUAL(iterations, 20, "iterations of a loop");
+  CHECK_EQUAL(tasks, 20, "tasks");
+  int of_inner = 0;
+#pragma omp parallel num_threads(2) reduction(+ : of_inner)
+#pragma omp parallel for num_threads(4) reduction(+ : of_inner)
+  for (int i = 0; i < 20; i++) {
+    of_inner++;
+  }
+  CHECK(of_inner == 20 || of_inner == 40, "%d iterations of inner loops", of_inner);
+  int of_teams = 0;
+#pragma omp teams distribute parallel for num_teams(3) reduction(+ : of_teams)
+  for (int i = 0; i < 20; i++) {
+    of_teams++;
+  }
+  CHECK_EQUAL(of_teams, 20, "iterations of teams");
+}
+
+static void exit_of_handler(int number) {
+  (void)number;
+  exit(33);
+}
+
+// The handler finds main in a region, where it waits for another member, and runs nothing meanwhile.
+static void handler_exits(void) {
+  atexit(constructs_at_exit);
+  install(SIGALRM, exit_of_handler, 0);
+  start_timer_once(ITIMER_REAL, 100000);
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 1) {
+      const sigset_t alarm = one_signal(SIGALRM);
+      sigset_t before;
+      pthread_sigmask(SIG_BLOCK, &alarm, &before);
+      sleep_seconds(0.3);
+      pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+#pragma omp barrier
+  }
+}
+
 static int was_used;
 
 __attribute__((destructor)) static void region_in_destructor(void) {
@@ -263,6 +326,8 @@ static void regions_at_exit(void) {
   expect_end("destructors_open_regions", 33);
 }
 
+static void regions_at_exit_of_a_handler(void) { expect_end("handler_exits", 33); }
+
 static void main_thread_ends(void) { expect_end("main_thread_ends_first", 33); }
 
 static void last_thread_ends_process(void) {
@@ -278,6 +343,7 @@ int main(int count, char** arguments) {
       {"immediate_exits", immediate_exits, 0},
       {"exit_while_others_run", exit_while_others_run, 0},
       {"regions_at_exit", regions_at_exit, 0},
+      {"regions_at_exit_of_a_handler", regions_at_exit_of_a_handler, 0},
       {"main_thread_ends", main_thread_ends, 0},
       {"last_thread_ends_process", last_thread_ends_process, 0},
       {"exit_in_member", exit_in_member, 1},
@@ -292,6 +358,7 @@ int main(int count, char** arguments) {
       {"exit_by_a_root", exit_by_a_root, 1},
       {"exit_handlers_open_regions", exit_handlers_open_regions, 1},
       {"destructors_open_regions", destructors_open_regions, 1},
+      {"handler_exits", handler_exits, 1},
       {"main_thread_ends_first", main_thread_ends_first, 1},
       {"last_thread_ends", last_thread_ends, 1},
       {"last_thread_ends_after_idle_main", last_thread_ends_after_idle_main, 1},

@@ -211,6 +211,28 @@ unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
 
 namespace {
 
+// A handler of the program's over weft's scheduler, on a KLT that runs no unit, opens a region: it calls exit(), say,
+// and a function of atexit() does. What stands for its unit cannot wait: so it is the only member, of this region and
+// of those within. The size of the region, of which `threads` were asked for. (Bug: it crashed.)
+[[gnu::noinline, gnu::cold]] unsigned begin_between_units(core::Worker& worker, Member& opener, unsigned threads) {
+  worker.scheduler_code.technique = core::Technique::stackless;
+  worker.current = &worker.scheduler_code;
+  attends_ends = true;
+  if (icv_of(opener).thread_limit != no_thread_limit)
+    initial_team(opener).threads_in_use.fetch_sub(static_cast<int>(threads) - 1, std::memory_order_relaxed);
+  return 1;
+}
+
+void stay_alone(const core::Worker& worker, Team& team) {
+  if (worker.current == &worker.scheduler_code) team.icv.max_active_levels = 0;
+}
+
+// The outermost of these regions has ended.
+void end_between_units(core::Worker& worker) {
+  if (worker.current == &worker.scheduler_code && core::details(*worker.current).face == &member_between_units(worker))
+    worker.current = nullptr;
+}
+
 // A team for the calling thread to open within `outer`; what it stands for, and its members, are the caller's to say.
 [[gnu::always_inline]] inline Team& begin_team(core::Worker& worker, const Team& outer, unsigned size, unsigned level,
                                                unsigned active_level, const Icv& icv) {
@@ -240,6 +262,8 @@ void give_seats(core::Worker& worker, Team& team, Team& outer) {
 template <bool members_have_seats>
 [[gnu::always_inline]] inline Team& prepare(Member& opener, unsigned size, void (*function)(void*), void* data) {
   core::Worker& worker = core::worker_here();
+  if (worker.current == nullptr) [[unlikely]]
+    size = begin_between_units(worker, opener, size);
   Team& outer = *opener.team;
   const unsigned active_level = outer.active_level + (size > 1 ? 1 : 0);
   Team& team = begin_team(worker, outer, size, outer.level + 1, active_level, icv_of(opener));
@@ -260,6 +284,7 @@ template <bool members_have_seats>
     clear_vacancies(team, size);
   } else {
     team.vacant_words.store(0, std::memory_order_relaxed);
+    stay_alone(worker, team);
   }
 
   become_master(worker, team, opener);
@@ -365,6 +390,7 @@ void wait_without_helping(Team& team) {
   else
     complete_region(team);
   core::Worker& worker = *core::this_worker();
+  end_between_units(worker);
   if (held) let_master_go(worker);
   if (sets_teams_aside()) set_closed_teams_aside(cache_of(worker));
 }
@@ -381,7 +407,9 @@ void close_region(Team& team) {
 Team& open_initial_team(const Icv& icv) {
   core::Worker& worker = core::worker_here();
   Member& opener = this_member();
+  if (worker.current == nullptr) begin_between_units(worker, opener, 1);
   Team& team = begin_team(worker, *opener.team, 1, 0, 0, icv);
+  stay_alone(worker, team);
   team.standing = Standing::initial;
   team.vacant_words.store(0, std::memory_order_relaxed);
   team.league_size = 1;
@@ -401,6 +429,7 @@ void close_initial_team() {
   forget_constructs(team, master);
   core::Worker& worker = *core::this_worker();
   become_member(*worker.current, *master.parent);
+  end_between_units(worker);
   if (forked) return;
   leave_seats(worker, team);
   put_back(worker, team);

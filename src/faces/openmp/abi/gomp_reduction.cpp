@@ -83,8 +83,9 @@ inline unsigned run_with_reductions(Call call, void (*function)(void*), void* da
   team.master.implicit.group = &group;
   start_members(team);
   call(function, data);
+  const unsigned members = team.size;  // a single one in some handlers, whatever was asked for
   close_region(team);
-  return size;
+  return members;
 }
 
 }  // namespace
