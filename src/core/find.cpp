@@ -119,12 +119,14 @@ bool is_away(const Worker& victim, const Worker& worker) {
 
 bool has_ready_units(const Worker& worker) { return !worker.deque.looks_empty() || !worker.inbox.looks_empty(); }
 
+// Whether something lies where nobody comes who has units of his own: at a worker that is away, or put aside, wherever.
 // (Bug: what a thread of the program's own had made ready, and did not run itself, waited for as long as each worker
 // had something of its own to do.)
-bool others_away_have_units(const Worker& worker) {
-  return find_worker([&worker](const Worker& victim) {
-           const bool some = has_ready_units(victim) || !victim.aside.looks_empty();
-           return some && &victim != &worker && victim.scheduler() == nullptr && is_away(victim, worker);
+bool something_was_left(const Worker& worker) {
+  return find_worker([&worker](Worker& victim) {
+           if (victim.scheduler() != nullptr) return false;
+           if (!victim.aside.looks_empty() && victim.aside.has(looker_at(victim, worker))) return true;
+           return &victim != &worker && has_ready_units(victim) && is_away(victim, worker);
          }) != nullptr;
 }
 
@@ -136,7 +138,7 @@ Unit* next_in_turn(Worker& worker) {
     return nullptr;
   worker.turns.points = worker.scheduling_points.load(std::memory_order_relaxed);
   worker.turns.last = os::now_ns();
-  worker.turns.of_what_was_left = left_to_awake.load(std::memory_order_relaxed) || others_away_have_units(worker);
+  worker.turns.of_what_was_left = left_to_awake.load(std::memory_order_relaxed) || something_was_left(worker);
   const bool turn_of_inbox = ++worker.turns.fair % 2 != 0;
   Unit* unit = turn_of_inbox ? take_oldest(worker) : take_another(worker);
   if (unit == nullptr) unit = turn_of_inbox ? take_another(worker) : take_oldest(worker);
@@ -324,7 +326,7 @@ Found search(Worker& worker, Sought sought) {
 Found search_what_was_left(Worker& worker) {
   const Share* scope = scope_of(worker);
   return first_of_victims(next_random(worker), [&worker, scope](Worker& victim) -> Found {
-    if (&victim == &worker || !is_away(victim, worker)) return {};
+    if (&victim == &worker || !is_away(victim, worker)) return {or_else_from_aside(worker, victim, nullptr), nullptr};
     if (Share* share = shared_work(victim, scope); share != nullptr) return {nullptr, share};
     // Bug: each was left to its worker when it lay there alone, and where there were several such workers for seconds.
     return {or_else_from_aside(worker, victim, take_from(worker, victim, 1)), nullptr};

@@ -44,8 +44,9 @@ enum class Sought : std::uint8_t { anything, share };
 Found search(Worker& worker, Sought sought = Sought::anything);
 
 /// What lies where nobody comes to it: at spares that rest, and, for a worker that may run anything, at threads of the
-/// program's in its own code, or that have ended, and at workers that are switched off. For a worker that is never
-/// without something of its own to do, and so never searches: now and then (Turns::of_what_was_left).
+/// program's in its own code, or that have ended, and at workers that are switched off; and what is put aside, wherever
+/// that is. For a worker that is never without something of its own to do, and so never searches: now and then
+/// (Turns::of_what_was_left).
 Found search_what_was_left(Worker& worker);
 
 /// Whether a search on the worker would find something (a hint), whatever the caller is.

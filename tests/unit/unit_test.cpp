@@ -373,6 +373,48 @@ TEST_P(Units, PingPongUnderAYieldingRootStarvesNobody) {
   }
 }
 
+// One that somebody has put aside does not wait for a worker that has nothing to do. (Bug: only such a one looked.)
+TEST_P(Units, WhatIsPutAsideRunsThoughAllWorkersAreBusy) {
+  core::worker_here();  // from now on it is known how many there are
+  if (core::runtime.workers > 8) GTEST_SKIP() << "takes long";
+  const TimeLimit limit(std::chrono::seconds(20));
+  std::atomic<bool> has_run{false};
+  std::atomic<unsigned> passes{0};
+  const auto is_over = [&] { return has_run || limit.is_over(); };
+  struct Pair {
+    std::atomic<Unit*> places[2] = {};
+    void resume(unsigned number) {
+      if (Unit* unit = places[number].exchange(nullptr)) core::resume(*unit);
+    }
+  };
+  std::vector<Pair> pairs(core::runtime.workers);
+  const auto player = [&](Pair& pair, unsigned number) {
+    while (!is_over()) {
+      ++passes;
+      pair.resume(1 - number);
+      Unit& unit = core::this_unit();
+      core::prepare_suspend(unit);
+      pair.places[number] = &unit;
+      if (is_over() && pair.places[number].exchange(nullptr) == &unit)
+        core::cancel_suspend(unit);
+      else
+        core::suspend();
+    }
+    pair.resume(1 - number);
+  };
+  Jobs jobs(GetParam());
+  Unit& put_aside = jobs.prepare([&] {
+    EXPECT_FALSE(limit.is_over());
+    has_run = true;
+  });
+  jobs.start([&] {
+    while (passes < 1000 && !is_over()) core::yield();
+    core::worker_here().aside.put(put_aside);
+  });
+  for (Pair& pair : pairs)
+    for (const unsigned number : {0U, 1U}) jobs.start([&, number] { player(pair, number); });
+}
+
 int recurse(int depth) {
   volatile char frame[1024];
   frame[0] = static_cast<char>(depth);
