@@ -37,7 +37,7 @@
 namespace weft::openmp {
 
 constinit bool attends_regions = false;
-constinit bool attends_ends = false;
+constinit base::Relaxed<bool> attends_ends{false};
 static bool attends_members = false;
 
 namespace {

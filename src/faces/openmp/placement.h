@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/relaxed.h"
 #include "faces/openmp/icv.h"
 
 namespace weft::core {
@@ -40,7 +41,7 @@ MemberPlace place_of(const Member& member);
 /// There are places, or something is to be displayed, or there may be a tool; set when the library is loaded.
 extern bool attends_regions;
 /// There may be something to do, beyond what every region needs, when a region is closed.
-extern bool attends_ends;
+extern base::Relaxed<bool> attends_ends;
 /// Sets them, and what else says whether the rare paths are taken.
 void attend_as_settings_say();
 
