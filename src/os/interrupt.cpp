@@ -317,10 +317,12 @@ bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t lo
 // is what sleeps left after a while all the same: with the lock in hand it would wait for a worker, and each worker,
 // and the watchdog's KLT, may wait for the lock.
 //
-// A callback that has put more than this below it is taken for any other code.
+// A callback that has put more than this below it is taken for any other code. (Bug: what libgfortran calls to tell
+// where an error was has put more than 4 KiB there: nobody got the lock any more.)
 bool runs_under_lock_of_linker(std::uintptr_t stack) {
-  if (owner_of_linkers_lock != nullptr && number_at(owner_of_linkers_lock) == 0) return false;
-  constexpr std::uintptr_t looks_at = 4096;
+  const bool is_known = owner_of_linkers_lock != nullptr;
+  if (is_known && !linker_is_locked()) return false;
+  const std::uintptr_t looks_at = is_known ? 64UL * 1024 : 4096;
   const std::uintptr_t end = end_of_look(stack, looks_at);
   std::uintptr_t readable = (stack / page + 1) * page;  // up to there
   for (std::uintptr_t at = (stack + 7) / 8 * 8; at < end; at += 8) {
@@ -405,6 +407,8 @@ bool install_on(int number) {
 }
 
 }  // namespace
+
+bool linker_is_locked() { return owner_of_linkers_lock != nullptr && number_at(owner_of_linkers_lock) != 0; }
 
 bool is_in_waiting_call(std::uintptr_t instruction) {
   return yield_function.holds(instruction) || sleep_function.holds(instruction) || spin_function.holds(instruction);

@@ -487,22 +487,35 @@ static int look_at_object(struct dl_phdr_info* object, size_t size, void* looked
   return 0;
 }
 
-static void looking_at_objects(void) {
+static void look_by(int (*look_at)(struct dl_phdr_info*, size_t, void*), int looks) {
   struct SpinningBarrier barrier;
   atomic_init(&barrier.arrived, 0);
   atomic_init(&barrier.sense, 0);
   unsigned long first = 0;
-  dl_iterate_phdr(look_at_object, &first);
+  dl_iterate_phdr(look_at, &first);
 #pragma omp parallel num_threads(8)
   for (int i = 0; i < repeats(4); i++) {
-    for (int look = 0; look < 500; look++) {
+    for (int look = 0; look < looks; look++) {
       unsigned long looked_at = 0;
-      dl_iterate_phdr(look_at_object, &looked_at);
+      dl_iterate_phdr(look_at, &looked_at);
       CHECK(looked_at == first, "%lu bytes of objects, must be %lu", looked_at, first);
     }
     spin_in(&barrier, 8);
   }
 }
+
+static void looking_at_objects(void) { look_by(look_at_object, 500); }
+
+// Bug: a callback with more than 4 KiB below it, as that of libbacktrace, by which libgfortran tells where an error
+// was, was taken for any other code.
+static __attribute__((noinline)) int look_from_deep(struct dl_phdr_info* object, size_t size, void* looked_at) {
+  volatile char below[16384];
+  below[0] = 0;
+  below[sizeof below - 1] = 0;
+  return look_at_object(object, size, looked_at) + below[0];
+}
+
+static void looking_at_objects_from_deep(void) { look_by(look_from_deep, 500); }
 
 // Members sleep, on whichever KLT, for what the root writes after a barrier, and over what a look at the objects has
 // left on their stacks. Bug: it seemed to be still under way, and whoever slept so on the root's KLT was never taken
@@ -881,6 +894,7 @@ int main(int count, char** arguments) {
       {"poll_for_the_root", poll_for_the_root, 0},
       {"tasks_that_members_wait_for", tasks_that_members_wait_for, 0},
       {"looking_at_objects", looking_at_objects, 0},
+      {"looking_at_objects_from_deep", looking_at_objects_from_deep, 0},
       {"reading_after_a_look_at_objects", reading_after_a_look_at_objects, 0},
       {"reading_after_a_look_as_process_1", reading_after_a_look_as_process_1, 0},
       {"all_signals_put_back", all_signals_put_back, 0},
