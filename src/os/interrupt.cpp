@@ -486,11 +486,16 @@ void spare_small_stacks(bool (*has_room)(std::uintptr_t stack)) {
   installed.store(install_on(interrupt_signal()), std::memory_order_release);
 }
 
+// Not, while the linker is locked, where there is a table: it will be asked for again. (Bug: the watchdog waited for
+// the lock, and nobody had a KLT stand in for those of the workers that slept: whoever had the lock waited for one.)
 void refresh_code_not_to_leave() {
   const SignalMask before = block_all_signals();
   pthread_mutex_lock(&refreshing);
   Collected collected;
-  for_each_object(collect, &collected);
+  if (changes_seen != 0 && linker_is_locked())
+    collected.unchanged = true;
+  else
+    for_each_object(collect, &collected);
   if (!collected.unchanged) {
     code_not_to_leave.replace(collected.ranges, collected.count);
     changes_seen = collected.changes;

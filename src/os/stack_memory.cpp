@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/panic.h"
+#include "os/interrupt.h"
 #include "os/libraries.h"
 #include "os/pages.h"
 
@@ -54,6 +55,15 @@ bool stacks_are_executable() {
   return some_need_executable.load(std::memory_order_relaxed);
 }
 
+// For a new stack. Whoever holds the linker's lock may wait for a worker, and all workers for stacks: then it is as it
+// was at the last look, and code on the stack is allowed when some is run there. (Bug: members waited for ever for one
+// that read the clock in a callback of dl_iterate_phdr(), where others had their turn.)
+bool shall_be_executable() {
+  const bool has_looked = loads_seen.load(std::memory_order_relaxed) != 0;
+  if (has_looked && linker_is_locked()) return some_need_executable.load(std::memory_order_relaxed);
+  return stacks_are_executable();
+}
+
 bool make_guard(void* base, std::size_t size) {
   return madvise(base, size, madv_guard_install) == 0 || mprotect(base, size, PROT_NONE) == 0;
 }
@@ -76,7 +86,7 @@ StackMemory map_stack(std::size_t size) {
   const int kept = errno;
   const std::size_t guard = guard_for(size);
   constexpr int data = PROT_READ | PROT_WRITE;
-  void* base = stacks_are_executable() ? map(size + guard, data | PROT_EXEC) : MAP_FAILED;
+  void* base = shall_be_executable() ? map(size + guard, data | PROT_EXEC) : MAP_FAILED;
   if (base == MAP_FAILED) base = map(size + guard, data);  // or that is not allowed here
   StackMemory memory;
   if (base != MAP_FAILED) {

@@ -517,6 +517,17 @@ static __attribute__((noinline)) int look_from_deep(struct dl_phdr_info* object,
 
 static void looking_at_objects_from_deep(void) { look_by(look_from_deep, 500); }
 
+// Bug: others have their turn where a member reads the clock, also in a callback: new stacks, and the watchdog, waited
+// for the lock that it held.
+static int look_at_the_clock(struct dl_phdr_info* object, size_t size, void* looked_at) {
+  for (int i = 0; i < 200; i++) {
+    CHECK(omp_get_wtime() > 0, "the clock stands still");
+  }
+  return look_at_object(object, size, looked_at);
+}
+
+static void looking_at_objects_and_the_clock(void) { look_by(look_at_the_clock, 20); }
+
 // Members sleep, on whichever KLT, for what the root writes after a barrier, and over what a look at the objects has
 // left on their stacks. Bug: it seemed to be still under way, and whoever slept so on the root's KLT was never taken
 // off it.
@@ -895,6 +906,7 @@ int main(int count, char** arguments) {
       {"tasks_that_members_wait_for", tasks_that_members_wait_for, 0},
       {"looking_at_objects", looking_at_objects, 0},
       {"looking_at_objects_from_deep", looking_at_objects_from_deep, 0},
+      {"looking_at_objects_and_the_clock", looking_at_objects_and_the_clock, 0},
       {"reading_after_a_look_at_objects", reading_after_a_look_at_objects, 0},
       {"reading_after_a_look_as_process_1", reading_after_a_look_as_process_1, 0},
       {"all_signals_put_back", all_signals_put_back, 0},
