@@ -189,6 +189,24 @@ static void good_settings_are_silent(void) {
   }
 }
 
+static int minus_two = -2;
+
+static void fewer_threads_than_none(void) {
+  int members = 0;
+#pragma omp parallel num_threads(minus_two) reduction(+ : members)
+  members++;
+  CHECK_EQUAL(members, 1, "members of a region");
+}
+
+static void negative_num_threads(void) {
+  const struct Run run = run_again("fewer_threads_than_none", (struct RunOptions){.deadline_seconds = 20});
+  char text[100];
+  describe_status(run.status, text, sizeof text);
+  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s; it printed: %s", text, run.errors);
+  CHECK(lines_with(run.errors, "") == 1 && lines_with(run.errors, "num_threads(-2)") == 1,
+        "must print one line that names num_threads, printed: %s", run.errors);
+}
+
 // Little address space: refused memory must not corrupt anything. The process may end, with a line, or work.
 static void allow_little_memory(void) {
   struct rlimit limit;
@@ -225,12 +243,14 @@ int main(int count, char** arguments) {
       {"bad_number_of_workers", bad_number_of_workers, 0},
       {"bad_openmp_settings", bad_openmp_settings, 0},
       {"good_settings_are_silent", good_settings_are_silent, 0},
+      {"negative_num_threads", negative_num_threads, 0},
       {"little_address_space", little_address_space, 0},
       {"with_no_thread_more", with_no_thread_more, 1},
       {"with_one_thread_more", with_one_thread_more, 1},
       {"with_three_threads_more", with_three_threads_more, 1},
       {"limit_reached_in_use", limit_reached_in_use, 1},
       {"plain_use", plain_use, 1},
+      {"fewer_threads_than_none", fewer_threads_than_none, 1},
       {"thousand_members_with_barrier", thousand_members_with_barrier, 1},
       {NULL, NULL, 0},
   };

@@ -187,15 +187,28 @@ void keep_own_identity_while_members_run(core::Worker& worker) {
 
 }  // namespace
 
+namespace {
+
+// GCC's code hands on a negative num_threads. One thread, as omp_set_num_threads() makes of it. (Bug: it was 16
+// million.)
+[[gnu::noinline, gnu::cold]] unsigned size_beyond_most(unsigned requested, const Icv& icv) {
+  if (static_cast<int>(requested) < 0) {
+    base::warn("num_threads(%d): must be positive; the region has one thread", static_cast<int>(requested));
+    return 1;
+  }
+  const int listed = requested != 0 ? 0 : first_of_list(icv.nthreads);
+  return listed > 0 && static_cast<unsigned>(listed) < core::Share::most ? static_cast<unsigned>(listed)
+                                                                         : core::Share::most;
+}
+
+}  // namespace
+
 unsigned resolve_size(Member& member, unsigned requested, unsigned useful) {
   const Icv& icv = icv_of(member);
   if (member.team->active_level >= icv.max_active_levels) return 1;
   unsigned size = requested != 0 ? requested : static_cast<unsigned>(icv.nthreads);
-  if (size > core::Share::most) [[unlikely]] {
-    const int listed = requested != 0 ? 0 : first_of_list(icv.nthreads);
-    size = listed > 0 && static_cast<unsigned>(listed) < core::Share::most ? static_cast<unsigned>(listed)
-                                                                           : core::Share::most;
-  }
+  if (size > core::Share::most) [[unlikely]]
+    size = size_beyond_most(requested, icv);
   if (icv.dynamic) {
     core::worker_here();  // starts the runtime, which knows the number of workers
     const unsigned active = core::runtime.active.load(std::memory_order_relaxed);
