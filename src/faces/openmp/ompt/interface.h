@@ -116,7 +116,7 @@ enum class DependenceKind : int {
   source = 5,
   sink = 6,
   inoutset = 7,
-  inout_all_memory = 35,
+  out_all_memory = 34,
 };
 
 struct Dependence {

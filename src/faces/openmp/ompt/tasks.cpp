@@ -40,7 +40,7 @@ void tell_dependences(Record& task, const DependenceList& depend) {
   for (std::size_t index = 0; index < depend.count; ++index) {
     const openmp::Dependence each = depend.get(depend.source, index);
     list[index].variable.pointer = const_cast<void*>(each.address);
-    list[index].kind = each.of_all_memory() ? DependenceKind::inout_all_memory : kind_of(each.access);
+    list[index].kind = each.of_all_memory() ? DependenceKind::out_all_memory : kind_of(each.access);
   }
   dependences(&task.data, list, static_cast<int>(depend.count));
   std::free(list);
