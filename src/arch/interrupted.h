@@ -30,6 +30,12 @@ inline std::uint64_t system_call_argument(const ucontext_t& context, unsigned in
 /// Whether a system call has just returned EINTR.
 inline bool system_call_was_cut_short(const ucontext_t& context) { return isa_system_call_was_cut_short(context); }
 
+/// One that was cut short comes next, with that number and its arguments, which may have been changed.
+inline void set_system_call_argument(ucontext_t& context, unsigned index, std::uint64_t value) {
+  isa_set_system_call_argument(context, index, value);
+}
+inline void make_system_call_anew(ucontext_t& context, long number) { isa_make_system_call_anew(context, number); }
+
 /// What the registers hold, the instruction pointer aside: each of the general ones, and a number for all of the vector
 /// ones together (of each the lowest 16 bytes), which is another one if any of them is, as good as always.
 struct Footprint {

@@ -20,6 +20,7 @@
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
 #include "os/code_table.h"
+#include "os/cut_calls.h"
 #include "os/exported_function.h"
 #include "os/futex.h"
 #include "os/klt.h"
@@ -141,6 +142,7 @@ FindObject* find_object = nullptr;
   find_object = reinterpret_cast<FindObject*>(find_exported("_dl_find_object").begin);
   for_each_object(note_code_of_allocator, nullptr);
   find_owner_of_linkers_lock();
+  look_up_calls_that_are_cut();
   // The table itself is whole at any time.
   pthread_atfork(nullptr, nullptr, [] { refreshing = PTHREAD_MUTEX_INITIALIZER; });
 }
@@ -356,6 +358,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   auto interrupted = static_cast<ucontext_t*>(context);
   const bool spares_stack = arch::came_to_alternate_stack(*interrupted);
   if (spares_stack && goes_on_where_interrupted(signal, *info, *interrupted)) return;
+  const CutCall cut = cut_call_of(*interrupted);
   interruption.context = context;
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
@@ -375,6 +378,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
       spares_stack || (!interruption.in_weft && runs_in_handler(blocked_in(*interrupted), stack, looks_at_ticks)) ||
       stack - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size;
   interrupted_code(interruption);
+  make_anew(cut, *interrupted);
 }
 
 // Of the identity that runs this now. The compiler takes the address of errno for one that does not change within a

@@ -32,14 +32,23 @@ inline long isa_system_call_to_be_made(const ucontext_t& context) {
   return calls ? static_cast<long>(context.uc_mcontext.gregs[REG_RAX]) : -1;
 }
 
+inline constexpr int isa_places_of_arguments[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
 inline std::uint64_t isa_system_call_argument(const ucontext_t& context, unsigned index) {
-  constexpr int places[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
-  return static_cast<std::uint64_t>(context.uc_mcontext.gregs[places[index]]);
+  return static_cast<std::uint64_t>(context.uc_mcontext.gregs[isa_places_of_arguments[index]]);
+}
+inline void isa_set_system_call_argument(ucontext_t& context, unsigned index, std::uint64_t value) {
+  context.uc_mcontext.gregs[isa_places_of_arguments[index]] = static_cast<greg_t>(value);
 }
 
 inline bool isa_system_call_was_cut_short(const ucontext_t& context) {
   const auto code = reinterpret_cast<const unsigned char*>(isa_interrupted_instruction(context));
   return context.uc_mcontext.gregs[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05;
+}
+
+// The kernel has changed RAX, RCX and R11, and nothing else.
+inline void isa_make_system_call_anew(ucontext_t& context, long number) {
+  context.uc_mcontext.gregs[REG_RIP] -= 2;
+  context.uc_mcontext.gregs[REG_RAX] = number;
 }
 
 inline constexpr unsigned isa_general_registers = 16;

@@ -1,0 +1,35 @@
+// System calls that the kernel does not make anew when a handler has run, though that has SA_RESTART: those that wait
+// for a given time, that poll, or that wait for System V's semaphores and messages (signal(7)). What weft's signal has
+// cut short, weft's handler makes anew.
+//
+// Which call it was, the kernel does not say. It is known where the instruction lies in libc's function of that name.
+// All others return EINTR, and so does what cannot be made anew as it was:
+//
+//   poll, epoll_wait, semtimedop with a time limit   how much of it is left is not known
+//   ppoll with a mask, pselect, epoll_pwait          a handler of the program's that comes now is to end them
+//
+// select() and ppoll() have noted what is left of their time. So has clock_nanosleep() where its caller wants to know.
+// Where he does not, it sleeps for the time asked for once more, from weft's signal on: longer by what had passed
+// before, which is mostly less than what lies between two signals. From then on the end is known.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <ucontext.h>
+
+namespace weft::os {
+
+/// Where these functions are. While the library is loaded.
+void look_up_calls_that_are_cut();
+
+/// One that was cut short by the signal whose handler asks, at its begin; or none.
+struct CutCall {
+  long number = -1;  // -1: none, or it is not made anew
+  timespec until{};  // clock_nanosleep() for a time that nobody has noted
+};
+CutCall cut_call_of(const ucontext_t& interrupted);
+
+/// At the handler's end: the call comes next.
+void make_anew(const CutCall& call, ucontext_t& interrupted);
+
+}  // namespace weft::os

@@ -1,0 +1,184 @@
+// Members that sleep and poll while others compute: weft's signals do not cut them short.
+#include "check.h"
+
+#include <omp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { members = 4, sleep_ms = 30 };
+
+static const struct timespec short_time = {0, sleep_ms * 1000000L};
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void compute_until(const atomic_int* ended, int wanted) {
+  double value = 1;
+  while (atomic_load(ended) < wanted) {
+    for (int i = 0; i < 1000; i++) {
+      value = value * 0.999 + 0.5;
+    }
+  }
+  CHECK(value > 0, "computed %f", value);
+}
+
+// Half of the members do it, the others compute meanwhile.
+static void beside_others(void (*function)(int number)) {
+  atomic_int ended = 0;
+#pragma omp parallel num_threads(members)
+  {
+    const int number = omp_get_thread_num();
+    if (number % 2 == 1) {
+      function(number);
+      atomic_fetch_add(&ended, 1);
+    } else {
+      compute_until(&ended, members / 2);
+    }
+  }
+}
+
+static void expect_slept(const char* what, int result, double began) {
+  const double slept = seconds() - began;
+  CHECK(result == 0, "%s: result %d, %s", what, result, strerror(errno));
+  CHECK(slept >= sleep_ms / 1e3, "%s: %f s instead of %d ms", what, slept, sleep_ms);
+}
+
+static void sleep_in_all_ways(int number) {
+  (void)number;
+  for (int i = 0; i < repeats(3); i++) {
+    double began = seconds();
+    expect_slept("nanosleep", nanosleep(&short_time, NULL), began);
+    struct timespec left = short_time;
+    began = seconds();
+    expect_slept("nanosleep that tells what is left", nanosleep(&left, &left), began);
+    began = seconds();
+    expect_slept("usleep", usleep(sleep_ms * 1000), began);
+    began = seconds();
+    expect_slept("clock_nanosleep", clock_nanosleep(CLOCK_MONOTONIC, 0, &short_time, NULL), began);
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += short_time.tv_nsec;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    began = seconds();
+    expect_slept("clock_nanosleep until a time", clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL), began);
+    struct timeval time = {0, sleep_ms * 1000};
+    began = seconds();
+    expect_slept("select", select(0, NULL, NULL, NULL, &time), began);
+    began = seconds();
+    expect_slept("ppoll", ppoll(NULL, 0, &short_time, NULL), began);
+  }
+}
+
+static void sleeps_last_as_asked(void) { beside_others(sleep_in_all_ways); }
+
+// What a member waits for, and a thread brings after a while: once for each way to wait.
+struct Bringer {
+  int pipe[2];
+  int semaphores;
+  int messages;
+  sem_t wanted;
+};
+
+struct Message {
+  long kind;
+  char text[1];
+};
+
+static void* bring(void* argument) {
+  struct Bringer* bringer = argument;
+  for (int i = 0; i < repeats(3); i++) {
+    for (int byte = 0; byte < 4; byte++) {
+      while (sem_wait(&bringer->wanted) != 0) {
+      }
+      nanosleep(&short_time, NULL);
+      CHECK(write(bringer->pipe[1], "x", 1) == 1, "write: %s", strerror(errno));
+    }
+    while (sem_wait(&bringer->wanted) != 0) {
+    }
+    nanosleep(&short_time, NULL);
+    struct sembuf up = {.sem_num = 0, .sem_op = 1};
+    CHECK(semop(bringer->semaphores, &up, 1) == 0, "semop: %s", strerror(errno));
+    while (sem_wait(&bringer->wanted) != 0) {
+    }
+    nanosleep(&short_time, NULL);
+    const struct Message message = {1, "x"};
+    CHECK(msgsnd(bringer->messages, &message, sizeof message.text, 0) == 0, "msgsnd: %s", strerror(errno));
+  }
+  return NULL;
+}
+
+static void expect_ready(const char* what, int result, int file) {
+  CHECK(result == 1, "%s: result %d, %s", what, result, strerror(errno));
+  char byte;
+  CHECK(read(file, &byte, 1) == 1, "read: %s", strerror(errno));
+}
+
+static void wait_in_all_ways(int number) {
+  (void)number;
+  struct Bringer bringer;
+  CHECK(pipe(bringer.pipe) == 0, "pipe: %s", strerror(errno));
+  bringer.semaphores = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+  bringer.messages = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+  CHECK(bringer.semaphores >= 0 && bringer.messages >= 0, "semget, msgget: %s", strerror(errno));
+  sem_init(&bringer.wanted, 0, 0);
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, bring, &bringer), 0, "pthread_create");
+  const int file = bringer.pipe[0];
+  const int events = epoll_create1(0);
+  struct epoll_event event = {.events = EPOLLIN};
+  CHECK(epoll_ctl(events, EPOLL_CTL_ADD, file, &event) == 0, "epoll_ctl: %s", strerror(errno));
+  for (int i = 0; i < repeats(3); i++) {
+    sem_post(&bringer.wanted);
+    struct pollfd one = {.fd = file, .events = POLLIN};
+    expect_ready("poll", poll(&one, 1, -1), file);
+    sem_post(&bringer.wanted);
+    expect_ready("epoll_wait", epoll_wait(events, &event, 1, -1), file);
+    sem_post(&bringer.wanted);
+    fd_set files;
+    FD_ZERO(&files);
+    FD_SET(file, &files);
+    expect_ready("select", select(file + 1, &files, NULL, NULL, NULL), file);
+    sem_post(&bringer.wanted);
+    const struct timespec long_time = {30, 0};
+    one.revents = 0;
+    expect_ready("ppoll", ppoll(&one, 1, &long_time, NULL), file);
+    sem_post(&bringer.wanted);
+    struct sembuf down = {.sem_num = 0, .sem_op = -1};
+    CHECK(semop(bringer.semaphores, &down, 1) == 0, "semop: %s", strerror(errno));
+    sem_post(&bringer.wanted);
+    struct Message message;
+    CHECK(msgrcv(bringer.messages, &message, sizeof message.text, 0, 0) == 1, "msgrcv: %s", strerror(errno));
+  }
+  pthread_join(thread, NULL);
+  semctl(bringer.semaphores, 0, IPC_RMID);
+  msgctl(bringer.messages, IPC_RMID, NULL);
+  sem_destroy(&bringer.wanted);
+  close(events);
+  close(bringer.pipe[0]);
+  close(bringer.pipe[1]);
+}
+
+static void polls_go_on(void) { beside_others(wait_in_all_ways); }
+
+int main(int count, char** arguments) {
+  omp_set_dynamic(0);
+  const struct Case cases[] = {
+      {"sleeps_last_as_asked", sleeps_last_as_asked, 0},
+      {"polls_go_on", polls_go_on, 0},
+      {NULL, NULL, 0},
+  };
+  return run_cases(count, arguments, cases);
+}
