@@ -17,8 +17,8 @@
 // (spare_small_stacks()). What may be left, and has the room, then has it called on its own, by way of that one
 // (arch/signal_frame.h). Nothing else is left, so nothing of it is touched.
 //
-// SA_RESTART: a system call that was interrupted goes on by itself where the kernel can do that. Most of those that sleep
-// for a given time, or poll, the handler makes anew (os/cut_calls.h); the others (poll with a limit, epoll_pwait,
+// SA_RESTART: a system call that was interrupted goes on by itself where the kernel can do that. Most of those that
+// sleep for a given time, or poll, the handler makes anew (os/cut_calls.h); the others (poll with a limit, epoll_pwait,
 // sigtimedwait, futex with a limit, ...) return EINTR.
 //
 // What runs in the handler, all of it async-signal-safe: reads of tables, of weft's own memory and of a number of the
