@@ -8,23 +8,24 @@
 namespace weft::os {
 namespace {
 
-// When a call with these arguments can be made anew.
-enum class Anew : std::uint8_t { always, without_limit, without_mask, as_sleep };
+// When a call can be made anew: always, or if the argument that decides says so (a limit in milliseconds that is none;
+// no limit, or no mask); or as a sleep.
+enum class Anew : std::uint8_t { always, if_negative, if_null, as_sleep };
 
 struct Call {
   const char* function;
   long number;
   Anew anew;
-  unsigned argument;  // the limit, or the mask
+  unsigned argument;  // that decides
   ExportedFunction code;
 };
 constinit Call calls[] = {
     {"clock_nanosleep", SYS_clock_nanosleep, Anew::as_sleep, 0, {}},
-    {"poll", SYS_poll, Anew::without_limit, 2, {}},
-    {"ppoll", SYS_ppoll, Anew::without_mask, 3, {}},
+    {"poll", SYS_poll, Anew::if_negative, 2, {}},
+    {"ppoll", SYS_ppoll, Anew::if_null, 3, {}},
     {"select", SYS_pselect6, Anew::always, 0, {}},
-    {"epoll_wait", SYS_epoll_wait, Anew::without_limit, 3, {}},
-    {"semtimedop", SYS_semtimedop, Anew::without_mask, 3, {}},
+    {"epoll_wait", SYS_epoll_wait, Anew::if_negative, 3, {}},
+    {"semtimedop", SYS_semtimedop, Anew::if_null, 3, {}},
     {"msgrcv", SYS_msgrcv, Anew::always, 0, {}},
     {"msgsnd", SYS_msgsnd, Anew::always, 0, {}},
 };
@@ -33,7 +34,8 @@ namespace sleep {
 enum Argument : unsigned { clock, flags, time, left };
 }  // namespace sleep
 
-// Kept by the identity that sleeps: the kernel reads it when the call is made, and again when it is made anew.
+// Of a sleep that is made anew until its end. The kernel reads it when the call is made: so it is written last, where
+// the code goes on, which may be with another identity than before. While the code is left, its handler has it.
 thread_local timespec end_of_sleep;
 
 const Call* call_at(std::uintptr_t instruction) {
@@ -42,14 +44,12 @@ const Call* call_at(std::uintptr_t instruction) {
   return nullptr;
 }
 
-bool is_limited_in_ms(std::uint64_t limit) { return static_cast<int>(limit) >= 0; }
-
 bool can_be_made_anew(const Call& call, const ucontext_t& interrupted) {
   const std::uint64_t argument = arch::system_call_argument(interrupted, call.argument);
   switch (call.anew) {
-    case Anew::without_limit:
-      return !is_limited_in_ms(argument);
-    case Anew::without_mask:
+    case Anew::if_negative:
+      return static_cast<int>(argument) < 0;
+    case Anew::if_null:
       return argument == 0;
     case Anew::always:
     case Anew::as_sleep:
@@ -58,9 +58,8 @@ bool can_be_made_anew(const Call& call, const ucontext_t& interrupted) {
   return true;
 }
 
-bool knows_what_is_left(const ucontext_t& interrupted) {
-  return (arch::system_call_argument(interrupted, sleep::flags) & TIMER_ABSTIME) != 0 ||
-         arch::system_call_argument(interrupted, sleep::left) != 0;
+bool sleeps_until(const ucontext_t& interrupted) {
+  return (arch::system_call_argument(interrupted, sleep::flags) & TIMER_ABSTIME) != 0;
 }
 
 // By which the end is told. For a time, that of day is waited for by the other: it may be set meanwhile.
@@ -82,16 +81,25 @@ timespec end_of(const ucontext_t& interrupted) {
   return end;
 }
 
-void sleep_on(const CutCall& call, ucontext_t& interrupted) {
-  if ((arch::system_call_argument(interrupted, sleep::flags) & TIMER_ABSTIME) != 0) return;
-  if (const std::uint64_t left = arch::system_call_argument(interrupted, sleep::left); left != 0) {
-    arch::set_system_call_argument(interrupted, sleep::time, left);
-    return;
+void note_sleep(CutCall& cut, const ucontext_t& interrupted) {
+  const std::uint64_t time = arch::system_call_argument(interrupted, sleep::time);
+  if (sleeps_until(interrupted)) {
+    cut.has_end = time == reinterpret_cast<std::uint64_t>(&end_of_sleep);
+    if (cut.has_end) cut.end = end_of_sleep;
+  } else if (cut.number >= 0 && arch::system_call_argument(interrupted, sleep::left) == 0) {
+    cut.has_end = true;
+    cut.end = end_of(interrupted);
   }
-  end_of_sleep = call.until;
-  const clockid_t clock = clock_of(interrupted);
-  arch::set_system_call_argument(interrupted, sleep::clock, static_cast<std::uint64_t>(clock));
-  arch::set_system_call_argument(interrupted, sleep::flags, TIMER_ABSTIME);
+}
+
+// The one with which the code goes on now.
+[[gnu::noinline]] void set_end(const timespec& end, ucontext_t& interrupted) {
+  if (!sleeps_until(interrupted)) {
+    const clockid_t clock = clock_of(interrupted);
+    arch::set_system_call_argument(interrupted, sleep::clock, static_cast<std::uint64_t>(clock));
+    arch::set_system_call_argument(interrupted, sleep::flags, TIMER_ABSTIME);
+  }
+  end_of_sleep = end;
   arch::set_system_call_argument(interrupted, sleep::time, reinterpret_cast<std::uint64_t>(&end_of_sleep));
 }
 
@@ -103,18 +111,23 @@ void look_up_calls_that_are_cut() {
 
 CutCall cut_call_of(const ucontext_t& interrupted) {
   CutCall cut;
-  if (!arch::system_call_was_cut_short(interrupted)) return cut;
+  const bool is_cut = arch::system_call_was_cut_short(interrupted);
+  if (!is_cut && arch::system_call_to_be_made(interrupted) != SYS_clock_nanosleep) return cut;
   const Call* call = call_at(arch::interrupted_instruction(interrupted));
   if (call == nullptr || !can_be_made_anew(*call, interrupted)) return cut;
-  cut.number = call->number;
-  if (call->anew == Anew::as_sleep && !knows_what_is_left(interrupted)) cut.until = end_of(interrupted);
+  if (is_cut) cut.number = call->number;
+  if (call->anew == Anew::as_sleep) note_sleep(cut, interrupted);
   return cut;
 }
 
-void make_anew(const CutCall& call, ucontext_t& interrupted) {
-  if (call.number < 0) return;
-  if (call.number == SYS_clock_nanosleep) sleep_on(call, interrupted);
-  arch::make_system_call_anew(interrupted, call.number);
+void make_anew(const CutCall& cut, ucontext_t& interrupted) {
+  if (cut.has_end) {
+    set_end(cut.end, interrupted);
+  } else if (cut.number == SYS_clock_nanosleep && !sleeps_until(interrupted)) {
+    const std::uint64_t left = arch::system_call_argument(interrupted, sleep::left);
+    arch::set_system_call_argument(interrupted, sleep::time, left);
+  }
+  if (cut.number >= 0) arch::make_system_call_anew(interrupted, cut.number);
 }
 
 }  // namespace weft::os

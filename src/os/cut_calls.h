@@ -24,12 +24,13 @@ void look_up_calls_that_are_cut();
 
 /// One that was cut short by the signal whose handler asks, at its begin; or none.
 struct CutCall {
-  long number = -1;  // -1: none, or it is not made anew
-  timespec until{};  // clock_nanosleep() for a time that nobody has noted
+  long number = -1;      // -1: none, or it is not made anew
+  bool has_end = false;  // of a sleep that weft makes anew, or has made anew and that comes next, without
+  timespec end{};
 };
 CutCall cut_call_of(const ucontext_t& interrupted);
 
-/// At the handler's end: the call comes next.
-void make_anew(const CutCall& call, ucontext_t& interrupted);
+/// At the handler's end, on the KLT on which the code goes on: the call comes next.
+void make_anew(const CutCall& cut, ucontext_t& interrupted);
 
 }  // namespace weft::os

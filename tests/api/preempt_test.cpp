@@ -698,6 +698,27 @@ TEST_P(Preempt, SystemCallsGoOn) {
   close(ends[1]);
 }
 
+// Those that have no thread-local storage of their own sleep on one thread in turn, each until an end of its own.
+TEST_P(Preempt, SleepsLastAsAsked) {
+  std::atomic<unsigned> awake{0};
+  const unsigned sleepers = more_than_workers();
+  Jobs jobs;
+  for (unsigned number = 0; number < sleepers; ++number)
+    jobs.start(preemptive(number % 3 == 2 ? unsigned{WEFT_OWN_TLS} : 0U), [&, number] {
+      const unsigned ms = 20 + number % 5 * 10;
+      const std::uint64_t slept_from = now_ns();
+      EXPECT_EQ(usleep(ms * 1000), 0);
+      EXPECT_GE(now_ns() - slept_from, ms * 1000ULL * 1000);
+      ++awake;
+    });
+  for (unsigned number = 0; number < more_than_workers(); ++number)
+    jobs.start(preemptive(), [&] {
+      while (awake.load(std::memory_order_relaxed) != sleepers) {
+      }
+    });
+  jobs.join();
+}
+
 TEST_P(Preempt, IsHeldOffWhereTheUnitSaysSo) {
   std::atomic<unsigned> inside[256] = {}, met{0}, wrong{0};
   EXPECT_EQ(weft_preempt_enable(), WEFT_ERR_STATE);
