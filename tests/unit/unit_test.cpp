@@ -373,6 +373,29 @@ TEST_P(Units, PingPongUnderAYieldingRootStarvesNobody) {
   }
 }
 
+// Of two units each lets the other go on, and waits for that; never both, for what comes early is kept.
+struct Pair {
+  static constexpr std::uintptr_t came = 1;
+  std::atomic<std::uintptr_t> places[2] = {};  // or the unit that waits there
+  void let_go_on(unsigned number) {
+    std::uintptr_t before = places[number];
+    while (!places[number].compare_exchange_weak(before, before > came ? 0 : came)) {
+    }
+    if (before > came) core::resume(*reinterpret_cast<Unit*>(before));
+  }
+  void wait(unsigned number) {
+    Unit& unit = core::this_unit();
+    core::prepare_suspend(unit);
+    std::uintptr_t none = 0;
+    if (places[number].compare_exchange_strong(none, reinterpret_cast<std::uintptr_t>(&unit))) {
+      core::suspend();
+      return;
+    }
+    places[number] = 0;
+    core::cancel_suspend(unit);
+  }
+};
+
 // One that somebody has put aside does not wait for a worker that has nothing to do. (Bug: only such a one looked.)
 TEST_P(Units, WhatIsPutAsideRunsThoughAllWorkersAreBusy) {
   core::worker_here();  // from now on it is known how many there are
@@ -381,26 +404,14 @@ TEST_P(Units, WhatIsPutAsideRunsThoughAllWorkersAreBusy) {
   std::atomic<bool> has_run{false};
   std::atomic<unsigned> passes{0};
   const auto is_over = [&] { return has_run || limit.is_over(); };
-  struct Pair {
-    std::atomic<Unit*> places[2] = {};
-    void resume(unsigned number) {
-      if (Unit* unit = places[number].exchange(nullptr)) core::resume(*unit);
-    }
-  };
   std::vector<Pair> pairs(core::runtime.workers);
   const auto player = [&](Pair& pair, unsigned number) {
     while (!is_over()) {
       ++passes;
-      pair.resume(1 - number);
-      Unit& unit = core::this_unit();
-      core::prepare_suspend(unit);
-      pair.places[number] = &unit;
-      if (is_over() && pair.places[number].exchange(nullptr) == &unit)
-        core::cancel_suspend(unit);
-      else
-        core::suspend();
+      pair.let_go_on(1 - number);
+      pair.wait(number);
     }
-    pair.resume(1 - number);
+    pair.let_go_on(1 - number);
   };
   Jobs jobs(GetParam());
   Unit& put_aside = jobs.prepare([&] {
