@@ -58,7 +58,7 @@ void run_league(const LeagueRequest& request, void (*function)(void*), void* dat
   League league{function, data, size_for(request), icv_of(opener)};
   limit_threads(league.icv, request.thread_limit);
   Team& team = prepare(opener, league);
-  league.size = team.size;  // a single one in some handlers
+  league.size = team.size;                  // a single one in some handlers
   team.icv.thread_limit = no_thread_limit;  // its members are counted nowhere, each begins a contention group
   start_members(team);
   run_team(&league);
