@@ -1,9 +1,11 @@
 #include "os/cut_calls.h"
 
+#include <iterator>
+#include <limits>
 #include <sys/syscall.h>
 
 #include "arch/interrupted.h"
-#include "os/exported_function.h"
+#include "os/clock.h"
 
 namespace weft::os {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 enum class Anew : std::uint8_t { always, if_negative, if_null, as_sleep };
 
 struct Call {
-  const char* function;
+  const char* function;  // of libc's, that makes it
   long number;
   Anew anew;
   unsigned argument;  // that decides
@@ -72,18 +74,16 @@ timespec end_of(const ucontext_t& interrupted) {
   const auto* asked = reinterpret_cast<const timespec*>(arch::system_call_argument(interrupted, sleep::time));
   timespec end{};
   clock_gettime(clock_of(interrupted), &end);
-  end.tv_sec += asked->tv_sec;
-  end.tv_nsec += asked->tv_nsec;
-  if (end.tv_nsec >= 1000L * 1000 * 1000) {
-    end.tv_nsec -= 1000L * 1000 * 1000;
-    ++end.tv_sec;
-  }
+  const timespec after = to_timespec(static_cast<std::uint64_t>(end.tv_nsec + asked->tv_nsec));
+  const bool is_ever = __builtin_add_overflow(end.tv_sec + after.tv_sec, asked->tv_sec, &end.tv_sec);
+  if (is_ever) end.tv_sec = std::numeric_limits<time_t>::max();
+  end.tv_nsec = after.tv_nsec;
   return end;
 }
 
 void note_sleep(CutCall& cut, const ucontext_t& interrupted) {
-  const std::uint64_t time = arch::system_call_argument(interrupted, sleep::time);
   if (sleeps_until(interrupted)) {
+    const std::uint64_t time = arch::system_call_argument(interrupted, sleep::time);
     cut.has_end = time == reinterpret_cast<std::uint64_t>(&end_of_sleep);
     if (cut.has_end) cut.end = end_of_sleep;
   } else if (cut.number >= 0 && arch::system_call_argument(interrupted, sleep::left) == 0) {
@@ -105,16 +105,20 @@ void note_sleep(CutCall& cut, const ucontext_t& interrupted) {
 
 }  // namespace
 
-void look_up_calls_that_are_cut() {
-  for (Call& call : calls) call.code = find_exported(call.function);
+void look_up_calls_that_are_cut(const ExportedFunction& of_libc) {
+  NamedFunction wanted[std::size(calls)] = {};
+  for (std::size_t index = 0; index < std::size(calls); ++index) wanted[index].name = calls[index].function;
+  find_exported_beside(of_libc, wanted, std::size(wanted));
+  for (std::size_t index = 0; index < std::size(calls); ++index) calls[index].code = wanted[index].function;
 }
 
 CutCall cut_call_of(const ucontext_t& interrupted) {
   CutCall cut;
+  const Call* call = call_at(arch::interrupted_instruction(interrupted));
+  if (call == nullptr) return cut;  // the code around it is looked at only in there: it may be the last of its page
   const bool is_cut = arch::system_call_was_cut_short(interrupted);
   if (!is_cut && arch::system_call_to_be_made(interrupted) != SYS_clock_nanosleep) return cut;
-  const Call* call = call_at(arch::interrupted_instruction(interrupted));
-  if (call == nullptr || !can_be_made_anew(*call, interrupted)) return cut;
+  if (!can_be_made_anew(*call, interrupted)) return cut;
   if (is_cut) cut.number = call->number;
   if (call->anew == Anew::as_sleep) note_sleep(cut, interrupted);
   return cut;

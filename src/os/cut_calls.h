@@ -17,10 +17,12 @@
 #include <ctime>
 #include <ucontext.h>
 
+#include "os/exported_function.h"
+
 namespace weft::os {
 
-/// Where these functions are. While the library is loaded.
-void look_up_calls_that_are_cut();
+/// Where these functions are, from one of libc's that is known. While the library is loaded.
+void look_up_calls_that_are_cut(const ExportedFunction& of_libc);
 
 /// One that was cut short by the signal whose handler asks, at its begin; or none.
 struct CutCall {

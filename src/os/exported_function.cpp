@@ -8,11 +8,6 @@
 namespace weft::os {
 namespace {
 
-struct Wanted {
-  const char* name;
-  ExportedFunction function;
-};
-
 const ElfW(Dyn) * dynamic_section(const dl_phdr_info& object) {
   for (int index = 0; index < object.dlpi_phnum; ++index)
     if (object.dlpi_phdr[index].p_type == PT_DYNAMIC)
@@ -47,39 +42,67 @@ struct HashTable {
   const std::uint32_t* hashes() const { return bucket() + buckets; }
 };
 
-int find_size(dl_phdr_info* object, std::size_t, void* argument) {
-  auto wanted = static_cast<Wanted*>(argument);
-  if (!holds(*object, wanted->function.begin)) return 0;
+struct Exports {
+  std::uintptr_t base = 0;
   const HashTable* table = nullptr;
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
-  for (const ElfW(Dyn)* entry = dynamic_section(*object); entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_GNU_HASH) table = loaded<HashTable>(*object, entry->d_un.d_ptr);
-    if (entry->d_tag == DT_SYMTAB) symbols = loaded<ElfW(Sym)>(*object, entry->d_un.d_ptr);
-    if (entry->d_tag == DT_STRTAB) names = loaded<char>(*object, entry->d_un.d_ptr);
-  }
-  if (table == nullptr || symbols == nullptr || names == nullptr || table->buckets == 0) return 1;
-  const std::uint32_t hash = hash_of(wanted->name);
-  std::uint32_t index = table->bucket()[hash % table->buckets];
-  if (index < table->first_symbol) return 1;
-  for (;; ++index) {
-    const std::uint32_t found = table->hashes()[index - table->first_symbol];
-    const ElfW(Sym)& symbol = symbols[index];
-    if ((found | 1U) == (hash | 1U) && object->dlpi_addr + symbol.st_value == wanted->function.begin &&
-        strcmp(names + symbol.st_name, wanted->name) == 0) {
-      wanted->function.size = symbol.st_size;
-      return 1;
+
+  bool complete() const { return table != nullptr && symbols != nullptr && names != nullptr && table->buckets != 0; }
+
+  // `begin`: where it is to begin, as there may be several of that name; 0: the first.
+  ExportedFunction find(const char* name, std::uintptr_t begin = 0) const {
+    const std::uint32_t hash = hash_of(name);
+    std::uint32_t index = table->bucket()[hash % table->buckets];
+    if (index < table->first_symbol) return {};
+    for (;; ++index) {
+      const std::uint32_t found = table->hashes()[index - table->first_symbol];
+      const ElfW(Sym)& symbol = symbols[index];
+      const std::uintptr_t address = base + symbol.st_value;
+      if ((found | 1U) == (hash | 1U) && (begin == 0 || address == begin) && strcmp(names + symbol.st_name, name) == 0)
+        return {address, symbol.st_size};
+      if ((found & 1U) != 0) return {};
     }
-    if ((found & 1U) != 0) return 1;
   }
+};
+
+struct Look {
+  std::uintptr_t inside;
+  Exports exports;
+};
+
+int look_at_exports(dl_phdr_info* object, std::size_t, void* argument) {
+  auto& look = *static_cast<Look*>(argument);
+  if (!holds(*object, look.inside)) return 0;
+  Exports& exports = look.exports;
+  exports.base = object->dlpi_addr;
+  for (const ElfW(Dyn)* entry = dynamic_section(*object); entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_GNU_HASH) exports.table = loaded<HashTable>(*object, entry->d_un.d_ptr);
+    if (entry->d_tag == DT_SYMTAB) exports.symbols = loaded<ElfW(Sym)>(*object, entry->d_un.d_ptr);
+    if (entry->d_tag == DT_STRTAB) exports.names = loaded<char>(*object, entry->d_un.d_ptr);
+  }
+  return 1;
+}
+
+Exports exports_around(std::uintptr_t address) {
+  Look look{address, {}};
+  if (address != 0) for_each_object(look_at_exports, &look);
+  return look.exports;
 }
 
 }  // namespace
 
 ExportedFunction find_exported(const char* name) {
-  Wanted wanted{name, {reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name)), 0}};
-  if (wanted.function.begin != 0) for_each_object(find_size, &wanted);
-  return wanted.function;
+  const auto begin = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name));
+  const Exports exports = exports_around(begin);
+  const ExportedFunction found = exports.complete() ? exports.find(name, begin) : ExportedFunction{};
+  return {begin, found.size};
+}
+
+void find_exported_beside(const ExportedFunction& known, NamedFunction* wanted, std::size_t count) {
+  const Exports exports = exports_around(known.begin);
+  if (!exports.complete()) return;
+  for (std::size_t index = 0; index < count; ++index) wanted[index].function = exports.find(wanted[index].name);
 }
 
 }  // namespace weft::os

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <ctime>
 #include <dlfcn.h>
-#include <iterator>
 #include <link.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -25,6 +24,7 @@
 #include "os/futex.h"
 #include "os/klt.h"
 #include "os/libraries.h"
+#include "os/linker_lock.h"
 #include "os/pages.h"
 #include "os/restarted_calls.h"
 #include "os/signal_set.h"
@@ -54,9 +54,8 @@ ExportedFunction sleep_function;
 ExportedFunction spin_function;
 ExportedFunction clock_function;
 ExportedFunction objects_function;
-ExportedFunction allocator;                  // libc's, or another library's in its place
-CodeRange code_of_allocator;                 // that library's; empty where it is libc's or the program's own
-const int* owner_of_linkers_lock = nullptr;  // see find_owner_of_linkers_lock()
+ExportedFunction allocator;   // libc's, or another library's in its place
+CodeRange code_of_allocator;  // that library's; empty where it is libc's or the program's own
 
 template <class Take>
 void for_each_code(const dl_phdr_info* object, Take take) {
@@ -76,48 +75,6 @@ int note_code_of_allocator(dl_phdr_info* object, std::size_t, void*) {
   if (!is_library(object) || holds(*object, yield_function.begin)) return 1;
   for_each_code(object, [](std::uintptr_t low, std::uintptr_t high) { code_of_allocator = {low, high, false}; });
   return 1;
-}
-
-// Of the dynamic linker's numbers those that are that of the calling thread while it is called back.
-struct NumbersOfCaller {
-  const int* numbers;
-  std::size_t count;
-  int caller;
-  const int* found[8] = {};
-  std::size_t found_count = 0;
-};
-
-int number_at(const int* place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
-
-// Where a mutex that its owner may lock again has the owner: two numbers before its kind. (Bug: for process 1, as in a
-// container, there are other numbers in the lock that are the caller's meanwhile: its owner was not known.)
-bool may_be_owner(const int* place) { return number_at(place + 2) == PTHREAD_MUTEX_RECURSIVE; }
-
-int note_numbers_of_caller(dl_phdr_info*, std::size_t, void* argument) {
-  auto& of_caller = *static_cast<NumbersOfCaller*>(argument);
-  for (std::size_t index = 0; index + 2 < of_caller.count; ++index) {
-    const int* place = of_caller.numbers + index;
-    if (number_at(place) != of_caller.caller || !may_be_owner(place)) continue;
-    if (of_caller.found_count != std::size(of_caller.found)) of_caller.found[of_caller.found_count++] = place;
-  }
-  return 1;
-}
-
-// The lock that dl_iterate_phdr() holds is in glibc a mutex that knows its owner, among the data that the dynamic
-// linker shares with libc (_rtld_global). Where in there, nobody says: it is the one number that is this thread's while
-// it is called back, and not afterwards. (The lock of dlopen(), which may be loading this library, it holds afterwards,
-// too.) Where that is not so, the owner is not known.
-void find_owner_of_linkers_lock() {
-  const ExportedFunction data = find_exported("_rtld_global");
-  NumbersOfCaller of_caller{reinterpret_cast<const int*>(data.begin), data.size / sizeof(int), this_klt()};
-  for_each_object(note_numbers_of_caller, &of_caller);
-  const int* owner = nullptr;
-  for (std::size_t index = 0; index < of_caller.found_count; ++index) {
-    if (number_at(of_caller.found[index]) == of_caller.caller || !may_be_owner(of_caller.found[index])) continue;
-    if (owner != nullptr) return;
-    owner = of_caller.found[index];
-  }
-  owner_of_linkers_lock = owner;
 }
 
 // What glibc tells of an object by _dl_find_object(), from 2.35 on; it may have more to tell later.
@@ -141,8 +98,8 @@ FindObject* find_object = nullptr;
   allocator = find_exported("malloc");
   find_object = reinterpret_cast<FindObject*>(find_exported("_dl_find_object").begin);
   for_each_object(note_code_of_allocator, nullptr);
-  find_owner_of_linkers_lock();
-  look_up_calls_that_are_cut();
+  find_linker_lock();
+  look_up_calls_that_are_cut(yield_function);
   // The table itself is whole at any time.
   pthread_atfork(nullptr, nullptr, [] { refreshing = PTHREAD_MUTEX_INITIALIZER; });
 }
@@ -322,9 +279,9 @@ bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t lo
 // A callback that has put more than this below it is taken for any other code. (Bug: what libgfortran calls to tell
 // where an error was has put more than 4 KiB there: nobody got the lock any more.)
 bool runs_under_lock_of_linker(std::uintptr_t stack) {
-  const bool is_known = owner_of_linkers_lock != nullptr;
-  if (is_known && !linker_is_locked()) return false;
-  const std::uintptr_t looks_at = is_known ? 64UL * 1024 : 4096;
+  const Held held = linker_lock();
+  if (held == Held::no) return false;
+  const std::uintptr_t looks_at = held == Held::yes ? 64UL * 1024 : 4096;
   const std::uintptr_t end = end_of_look(stack, looks_at);
   std::uintptr_t readable = (stack / page + 1) * page;  // up to there
   for (std::uintptr_t at = (stack + 7) / 8 * 8; at < end; at += 8) {
@@ -412,8 +369,6 @@ bool install_on(int number) {
 
 }  // namespace
 
-bool linker_is_locked() { return owner_of_linkers_lock != nullptr && number_at(owner_of_linkers_lock) != 0; }
-
 bool is_in_waiting_call(std::uintptr_t instruction) {
   return yield_function.holds(instruction) || sleep_function.holds(instruction) || spin_function.holds(instruction);
 }
@@ -496,7 +451,7 @@ void refresh_code_not_to_leave() {
   const SignalMask before = block_all_signals();
   pthread_mutex_lock(&refreshing);
   Collected collected;
-  if (changes_seen != 0 && linker_is_locked())
+  if (changes_seen != 0 && linker_lock() == Held::yes)
     collected.unchanged = true;
   else
     for_each_object(collect, &collected);

@@ -115,10 +115,6 @@ void send_to_this_klt(SignalMask signals);
 void suspend_for_interrupt();
 void wake_from_suspension(pid_t klt);
 
-/// Whether somebody holds the lock of dl_iterate_phdr(3) at the moment, as far as can be told. It may be a unit that
-/// waits for a worker.
-bool linker_is_locked();
-
 /// Whether the instruction belongs to one of libc's functions in which a program that waits is most of the time
 /// (sched_yield, clock_nanosleep, pthread_spin_lock); no lock of libc's is held in there.
 bool is_in_waiting_call(std::uintptr_t instruction);

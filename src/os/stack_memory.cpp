@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/panic.h"
-#include "os/interrupt.h"
 #include "os/libraries.h"
+#include "os/linker_lock.h"
 #include "os/pages.h"
 
 #if __has_include(<valgrind/valgrind.h>)
@@ -60,7 +60,7 @@ bool stacks_are_executable() {
 // that read the clock in a callback of dl_iterate_phdr(), where others had their turn.)
 bool shall_be_executable() {
   const bool has_looked = loads_seen.load(std::memory_order_relaxed) != 0;
-  if (has_looked && linker_is_locked()) return some_need_executable.load(std::memory_order_relaxed);
+  if (has_looked && linker_lock() == Held::yes) return some_need_executable.load(std::memory_order_relaxed);
   return stacks_are_executable();
 }
 
