@@ -18,12 +18,6 @@ enum { members = 4, sleep_ms = 30 };
 
 static const struct timespec short_time = {0, sleep_ms * 1000000L};
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void compute_until(const atomic_int* ended, int wanted) {
   double value = 1;
   while (atomic_load(ended) < wanted) {
@@ -35,13 +29,12 @@ static void compute_until(const atomic_int* ended, int wanted) {
 }
 
 // Half of the members do it, the others compute meanwhile.
-static void beside_others(void (*function)(int number)) {
+static void beside_others(void (*function)(void)) {
   atomic_int ended = 0;
 #pragma omp parallel num_threads(members)
   {
-    const int number = omp_get_thread_num();
-    if (number % 2 == 1) {
-      function(number);
+    if (omp_get_thread_num() % 2 == 1) {
+      function();
       atomic_fetch_add(&ended, 1);
     } else {
       compute_until(&ended, members / 2);
@@ -50,34 +43,33 @@ static void beside_others(void (*function)(int number)) {
 }
 
 static void expect_slept(const char* what, int result, double began) {
-  const double slept = seconds() - began;
+  const double slept = seconds_now() - began;
   CHECK(result == 0, "%s: result %d, %s", what, result, strerror(errno));
   CHECK(slept >= sleep_ms / 1e3, "%s: %f s instead of %d ms", what, slept, sleep_ms);
 }
 
-static void sleep_in_all_ways(int number) {
-  (void)number;
+static void sleep_in_all_ways(void) {
   for (int i = 0; i < repeats(3); i++) {
-    double began = seconds();
+    double began = seconds_now();
     expect_slept("nanosleep", nanosleep(&short_time, NULL), began);
     struct timespec left = short_time;
-    began = seconds();
+    began = seconds_now();
     expect_slept("nanosleep that tells what is left", nanosleep(&left, &left), began);
-    began = seconds();
+    began = seconds_now();
     expect_slept("usleep", usleep(sleep_ms * 1000), began);
-    began = seconds();
+    began = seconds_now();
     expect_slept("clock_nanosleep", clock_nanosleep(CLOCK_MONOTONIC, 0, &short_time, NULL), began);
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += short_time.tv_nsec;
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
-    began = seconds();
+    began = seconds_now();
     expect_slept("clock_nanosleep until a time", clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL), began);
     struct timeval time = {0, sleep_ms * 1000};
-    began = seconds();
+    began = seconds_now();
     expect_slept("select", select(0, NULL, NULL, NULL, &time), began);
-    began = seconds();
+    began = seconds_now();
     expect_slept("ppoll", ppoll(NULL, 0, &short_time, NULL), began);
   }
 }
@@ -97,23 +89,23 @@ struct Message {
   char text[1];
 };
 
+static void sleep_until_wanted(struct Bringer* bringer) {
+  while (sem_wait(&bringer->wanted) != 0) {
+  }
+  nanosleep(&short_time, NULL);
+}
+
 static void* bring(void* argument) {
   struct Bringer* bringer = argument;
   for (int i = 0; i < repeats(3); i++) {
     for (int byte = 0; byte < 4; byte++) {
-      while (sem_wait(&bringer->wanted) != 0) {
-      }
-      nanosleep(&short_time, NULL);
+      sleep_until_wanted(bringer);
       CHECK(write(bringer->pipe[1], "x", 1) == 1, "write: %s", strerror(errno));
     }
-    while (sem_wait(&bringer->wanted) != 0) {
-    }
-    nanosleep(&short_time, NULL);
+    sleep_until_wanted(bringer);
     struct sembuf up = {.sem_num = 0, .sem_op = 1};
     CHECK(semop(bringer->semaphores, &up, 1) == 0, "semop: %s", strerror(errno));
-    while (sem_wait(&bringer->wanted) != 0) {
-    }
-    nanosleep(&short_time, NULL);
+    sleep_until_wanted(bringer);
     const struct Message message = {1, "x"};
     CHECK(msgsnd(bringer->messages, &message, sizeof message.text, 0) == 0, "msgsnd: %s", strerror(errno));
   }
@@ -126,8 +118,7 @@ static void expect_ready(const char* what, int result, int file) {
   CHECK(read(file, &byte, 1) == 1, "read: %s", strerror(errno));
 }
 
-static void wait_in_all_ways(int number) {
-  (void)number;
+static void wait_in_all_ways(void) {
   struct Bringer bringer;
   CHECK(pipe(bringer.pipe) == 0, "pipe: %s", strerror(errno));
   bringer.semaphores = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);

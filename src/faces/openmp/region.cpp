@@ -185,10 +185,6 @@ void keep_own_identity_while_members_run(core::Worker& worker) {
   core::install_for(worker, unit);
 }
 
-}  // namespace
-
-namespace {
-
 // GCC's code hands on a negative num_threads. One thread, as omp_set_num_threads() makes of it. (Bug: it was 16
 // million.)
 [[gnu::noinline, gnu::cold]] unsigned size_beyond_most(unsigned requested, const Icv& icv) {
