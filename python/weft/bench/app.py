@@ -237,7 +237,7 @@ def _measure_openmp(
     is_main = "main" in names or "all" in names
     about = machine.describe(picked)
     if is_main:
-        duration = "; about four minutes" if (rounds, quick) == (5, False) else ""
+        duration = "; about five minutes" if (rounds, quick) == (5, False) else ""
         text = MAIN_JOB.format(
             names=", ".join(r.name for r in picked), cpus=about["cpus"], rounds=rounds, duration=duration
         )

@@ -16,7 +16,7 @@ from .results import Measurement, Outcome, Results
 from .runner import run_cases
 from .runtimes import Runtime, Setting
 
-SLOW_US = 300_000  # a case this slow on a runtime is measured there in SLOW_ROUNDS rounds only
+SLOW_US = 300_000  # a case this slow on a runtime is measured there in SLOW_ROUNDS rounds only, times its effort
 SLOW_ROUNDS = 3
 FAILURES_ENOUGH = 2  # a case that fails this often on one of what is compared is left alone there
 QUICK_ROUNDS = 2
@@ -31,7 +31,12 @@ class Plan:
     time_scale: float = 1.0
 
     def rounds_of(self, benchmark: Benchmark) -> int:
-        return min(self.rounds, benchmark.rounds or self.rounds)
+        effort = 1 if self.time_scale < 1 else benchmark.effort
+        return min(effort * self.rounds, benchmark.rounds or effort * self.rounds)
+
+    @property
+    def all_rounds(self) -> int:
+        return max((self.rounds_of(benchmark) for benchmark, _ in self.benchmarks), default=0)
 
 
 @dataclass(frozen=True)
@@ -54,11 +59,11 @@ def rotated(compared: Sequence[T], by: int) -> list[T]:
     return [*compared[start:], *compared[:start]]
 
 
-def _still_worthwhile(results: Results, benchmark: str, config: str, runtime: str, round_number: int) -> bool:
-    cell = results.of(benchmark, config, runtime)
+def _still_worthwhile(results: Results, benchmark: Benchmark, config: str, runtime: str, round_number: int) -> bool:
+    cell = results.of(benchmark.name, config, runtime)
     if len(cell.failures) >= FAILURES_ENOUGH:
         return False
-    return round_number < SLOW_ROUNDS or (cell.median or 0) < SLOW_US
+    return round_number < benchmark.effort * SLOW_ROUNDS or (cell.median or 0) < SLOW_US
 
 
 def steps_of_round(plan: Plan, results: Results, number: int) -> Iterator[Step]:
@@ -82,7 +87,7 @@ def _steps_of_runtime(
     for config in configs:
         key = (benchmark.name, config, runtime.name)
         setting_name = results.chosen.get(key) or results.choose_setting(*key, names)
-        if _still_worthwhile(results, *key, number):
+        if _still_worthwhile(results, benchmark, config, runtime.name, number):
             by_setting[setting_name].append(config)
     for setting in settings:
         if by_setting[setting.name]:
@@ -109,7 +114,7 @@ def _judge(measurement: Measurement, step: Step, references: dict[tuple[str, str
 def run_plan(plan: Plan, results: Results, on_step: Callable[[Step], None]) -> None:
     """Fills `results`, which holds what was measured so far even if this is interrupted."""
     references: dict[tuple[str, str], float] = {}
-    for number in range(plan.rounds):
+    for number in range(plan.all_rounds):
         for step in steps_of_round(plan, results, number):
             on_step(step)
             scale = plan.time_scale

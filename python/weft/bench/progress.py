@@ -32,7 +32,9 @@ def run_behind_bar(console: Console, plan: Plan, results: Results) -> bool:
 
         def on_step(step: Step) -> None:
             begun.add((step.round, step.benchmark.name, step.runtime.name))
-            text = f"round {step.round + 1}/{plan.rounds}: {step.benchmark.name} on {step.runtime.name}"
+            text = (
+                f"round {step.round + 1}/{plan.rounds_of(step.benchmark)}: {step.benchmark.name} on {step.runtime.name}"
+            )
             progress.update(task, description=text, completed=len(begun) - 1)
 
         try:

@@ -5,7 +5,16 @@ from typer.testing import CliRunner
 
 from weft.bench import app as bench_app
 from weft.bench import preempt, steps
-from weft.bench.campaign import FAILURES_ENOUGH, Plan, _judge, rotated, steps_of_round
+from weft.bench.campaign import (
+    FAILURES_ENOUGH,
+    QUICK_SCALE,
+    SLOW_ROUNDS,
+    SLOW_US,
+    Plan,
+    _judge,
+    rotated,
+    steps_of_round,
+)
 from weft.bench.catalog import Benchmark, Case
 from weft.bench.results import Measurement, Outcome, Results
 from weft.bench.runtimes import Runtime, Setting
@@ -48,6 +57,24 @@ def test_a_case_that_keeps_failing_is_left_alone():
     results.add([failed] * FAILURES_ENOUGH)
     steps = [s for s in steps_of_round(PLAN, results, 2) if s.runtime is ONE]
     assert [s.configs for s in steps] == [("y",)]
+
+
+def test_a_noisy_benchmark_takes_more_rounds_but_not_if_it_is_to_be_quick():
+    noisy = Benchmark("b", "title", "program", BENCHMARK.cases, effort=3)
+    plan = Plan([(noisy, noisy.cases), (BENCHMARK, BENCHMARK.cases)], [ONE], rounds=5)
+    assert [(plan.rounds_of(each), plan.all_rounds) for each, _ in plan.benchmarks] == [(15, 15), (5, 15)]
+    assert [step.benchmark for step in steps_of_round(plan, Results(), 5)] == [noisy]
+    quick = Plan(plan.benchmarks, plan.runtimes, rounds=2, time_scale=QUICK_SCALE)
+    assert quick.all_rounds == 2
+
+
+def test_a_slow_case_takes_fewer_rounds():
+    results = Results()
+    results.add([ok("x", "one", "default", SLOW_US)])
+    configs = {
+        number: [s.configs for s in steps_of_round(PLAN, results, number) if s.runtime is ONE] for number in (2, 3)
+    }
+    assert configs == {SLOW_ROUNDS - 1: [("x", "y")], SLOW_ROUNDS: [("y",)]}
 
 
 def judged(loaded: str, reference: float, references: dict) -> Measurement:
