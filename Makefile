@@ -27,8 +27,8 @@ test: ## build with and without sanitizers, and run every test but the long ones
 
 stress: ## run the long tests, and repeat the unit and stress tests (REPEAT=100 times)
 	@scripts/bootstrap build test
-	@scripts/build --tests release asan tsan
-	@.venv/bin/python scripts/run-tests --stress --repeat $(or $(REPEAT),100) release asan tsan
+	@scripts/build --tests release asan tsan ubsan
+	@.venv/bin/python scripts/run-tests --stress --repeat $(or $(REPEAT),100) release asan tsan ubsan
 
 lint: ## layout, static checks, headers that stand alone, layers
 	@scripts/bootstrap build test lint

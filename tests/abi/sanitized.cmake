@@ -6,10 +6,9 @@
 # - Identities are off under AddressSanitizer and ThreadSanitizer: they keep their own state in thread-local storage. So
 #   members share what is kept per thread with others on the same worker: threadprivate variables above all.
 # - ThreadSanitizer does not know of fences, which are what the flush directive is.
-# - gcc, with -fsanitize=undefined, checks the operands of `atomic` shifts and divisions by code that makes a plain read
-#   and a plain write of the whole: no atomic instruction is left.
 # Programs of which a part cannot pass leave that out where check_sanitized() says so: they hold an exception while they
 # wait, tell threads apart, or nest calls deeper than one stack is (core/segment.cpp goes on on another, but not here).
+add_compile_options(${weft_without_ubsan})
 set(abi_sanitized_pairs 8_2 8_8)
 set(abi_not_sanitized)
 set(abi_sanitized_environment)
@@ -25,9 +24,6 @@ if(WEFT_SANITIZE STREQUAL "thread")
   list(APPEND abi_not_sanitized flush pause clang.detach_discarded)
   # Archer, where it is installed, is for programs that stand on a runtime without ThreadSanitizer.
   list(APPEND abi_sanitized_environment OMP_TOOL=disabled TSAN_OPTIONS=atexit_sleep_ms=0)
-endif()
-if(WEFT_SANITIZE STREQUAL "undefined")
-  list(APPEND abi_not_sanitized atomic)
 endif()
 
 set(abi_preloaded)

@@ -1,7 +1,6 @@
 // Stacks of the caller's choice, and thread-local storage of a unit's own.
 #include "support.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -151,32 +150,6 @@ TEST_F(StackTest, SizesThatMakeNoSense) {
   const int error = weft_unit_create([](void*) {}, nullptr, &attr, &unit);
   EXPECT_TRUE(error == WEFT_ERR_ARGUMENT || error == WEFT_ERR_MEMORY) << weft_error_name(error);
   EXPECT_EQ(unit, nullptr);
-}
-
-long page_faults() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_minflt;
-}
-
-// More than the caches keep at first. Each round mapped what the one before had unmapped: 4 us per unit.
-TEST_F(StackTest, ThousandsThatAreNeededAgainAndAgainStayMapped) {
-  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "they touch memory of their own";
-  constexpr std::size_t count = 12000;
-  constexpr int most_rounds = 30;
-  const weft_unit_attr attr = never_preempted(with(WEFT_FULL));
-  std::vector<weft_unit*> units(count);
-  long fewest = 0;
-  for (int round = 0; round < most_rounds; ++round) {
-    const long before = page_faults();
-    for (weft_unit*& unit : units)
-      ASSERT_EQ(weft_unit_create([](void*) { weft_yield(); }, nullptr, &attr, &unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_free_many(count, units.data()), WEFT_OK);
-    const long faults = page_faults() - before;
-    if (round == 0 || faults < fewest) fewest = faults;
-    if (fewest < 1000) break;
-  }
-  EXPECT_LT(fewest, 1000);
 }
 
 // Stacks that are bound at creation, until no address is left.

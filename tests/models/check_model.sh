@@ -11,7 +11,9 @@ cp "$model" "$folder/model.pml"
 cd "$folder"
 
 "$spin" "$@" -a model.pml >spin.log 2>&1 || { cat spin.log; exit 1; }
-"$compiler" -O1 -w -DSAFETY -DVECTORSZ=2048 -o pan pan.c || exit 1
+optimise=-O1
+if [ "$expected" = fails ]; then optimise=-O0; fi # an error is found before a faster search has made up for its compilation
+"$compiler" "$optimise" -w -DSAFETY -DVECTORSZ=2048 -o pan pan.c || exit 1
 ./pan -m1000000 -w22 >pan.log 2>&1 || true
 
 errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log)
