@@ -1,7 +1,7 @@
 // Members that wait for each other by means of their own, which no OpenMP runtime sees: `rounds` meetings of all
-// members in one region, each waiting in a loop of the kind named. And two kinds of members that do not wait at all but
-// look as if they did: they only compute, more of them than CPUs. `roots` threads of the program do so side by side,
-// each in `regions` regions, one after the other.
+// members in one region, each waiting in a loop of the kind named, or asleep (condition). And two kinds of members that
+// do not wait at all but look as if they did: they only compute, more of them than CPUs. `roots` threads of the program
+// do so side by side, each in `regions` regions, one after the other.
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -62,6 +62,16 @@ static void wait_with_sched_yield(const atomic_int* arrived, int target) {
   while (misses(arrived, target)) sched_yield();
 }
 
+// Each arrival wakes all who have come, and all but the last sleep again.
+static void wait_on_condition(const atomic_int* arrived, int target) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  pthread_cond_broadcast(&changed);
+  while (misses(arrived, target)) pthread_cond_wait(&changed, &mutex);
+  pthread_mutex_unlock(&mutex);
+}
+
 static uint64_t compute(uint64_t seed) {
   uint64_t x = seed;
   for (int i = 0; i < STEPS; i++) {
@@ -91,6 +101,7 @@ static const struct {
     {"wtime", wait_with_wtime, NULL},
     {"clock", wait_with_clock, NULL},
     {"sched_yield", wait_with_sched_yield, NULL},
+    {"condition", wait_on_condition, NULL},
     {"compute", NULL, compute},
     {"chase", NULL, chase},
 };
@@ -160,9 +171,9 @@ static void run(const Options* options, const char* config) {
 }
 
 int main(int argc, char** argv) {
-  static const char* const configs[] = {"kind=plain",      "kind=pause", "kind=count", "kind=backoff",
-                                        "kind=timestamps", "kind=wtime", "kind=clock", "kind=sched_yield",
-                                        "kind=compute",    "kind=chase"};
+  static const char* const configs[] = {"kind=plain",      "kind=pause",   "kind=count", "kind=backoff",
+                                        "kind=timestamps", "kind=wtime",   "kind=clock", "kind=sched_yield",
+                                        "kind=condition",  "kind=compute", "kind=chase"};
   const Options options = PARSE_OPTIONS(argc, argv, configs);
   for (uint32_t i = 0; i < CYCLE; i++) chain[i] = (i * 40505u + 7u) % CYCLE;
   for (int i = 0; i < options.configs; i++) run(&options, options.config[i]);

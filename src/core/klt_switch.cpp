@@ -612,7 +612,10 @@ bool switch_klt(Worker& worker, Unit& unit, const os::WordAwaited& awaited) {
   sleep_until_called(*self);
   take_over(*self);
   self->worker->slice.began = os::now_ns();
-  tick_again(*self->worker);
+  if (awaited.word != nullptr)
+    tick_early(*self->worker);
+  else
+    tick_again(*self->worker);
   return true;
 }
 

@@ -27,6 +27,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/panic.h"
@@ -113,7 +114,11 @@ void give_way(Worker& worker, Unit& unit, const Interruption& interruption) {
 bool give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption) {
   if (!can_be_left(worker, unit, interruption) || !somebody_waits(worker)) return false;
   if (interruption.in_runtime && !interruption.in_sleep) return false;
-  if (os::now_ns() - worker.slice.began < preemption_settings.interval_ns / 2) return false;
+  if (!std::exchange(worker.slice.early, false)) {
+    if (os::now_ns() - worker.slice.began < preemption_settings.interval_ns / 2) return false;
+  } else if (!interruption.in_sleep) {
+    return false;
+  }
   if (!identity_is_at_hand(worker, unit)) {
     want_identity();
     hurry_watchdog();

@@ -36,6 +36,10 @@ inline void tick_again(Worker& worker) {
     tick_again_slowly(worker);
 }
 
+/// In place of tick_again(), where a unit goes on that was left asleep: it may soon sleep again, and should not keep
+/// the worker until the end of a slice then. With a timer of its own its first tick comes early, and is only for that.
+void tick_early(Worker& worker);
+
 /// Whether another worker runs a unit that is preemptive.
 bool runs_preemptive(const Worker& worker);
 

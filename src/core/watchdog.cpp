@@ -53,6 +53,9 @@ constexpr std::uint64_t longest_passed_over_ns = 100ULL * 1000 * 1000;  // the f
 constexpr std::uint64_t passed_over_lately_ns = 1000ULL * 1000 * 1000;  // which is so long
 constexpr std::uint64_t between_visits_ns = 5ULL * 1000 * 1000;         // which cost a membarrier
 constexpr std::uint64_t between_tries_ns = 50ULL * 1000;
+// What sleeps in the kernel is seldom alone: whoever has been woken to stand in for it may sleep as soon.
+constexpr std::uint64_t between_quick_looks_ns = 100ULL * 1000;
+constexpr unsigned quick_looks = 4;  // the first may find it on its way to what it is to run
 constexpr unsigned most_in_vain = 5;
 constexpr unsigned looks_before_rest = 10;
 
@@ -82,11 +85,14 @@ struct Seen {
   std::uint32_t taken = 0;        // numbers out of its outermost hand,
   std::uint64_t taken_since = 0;  // and since when so many
   std::uint64_t next_visit = 0;   // to its hands, not before
+  unsigned quick_looks = 0;       // so many more at whether it sleeps already, since it stands in for another
   // Its KLT sleeps in the kernel, or cannot be interrupted where it is; for others to see.
   base::Relaxed<bool> blocked{false};
 };
 Seen seen[most_worker_slots];  // pages of it exist as far as there have been workers
 unsigned seen_count = 0;       // so many have been looked at
+
+bool quick_looks_due = false;  // at some of them
 
 std::atomic<bool> enabled = false;
 std::atomic<bool> forbidden = false;
@@ -168,6 +174,8 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
   of_spare.since = of_spare.asleep_since = now;
   of_spare.changes_over = true;
   of_spare.blocked = false;
+  of_spare.quick_looks = quick_looks;
+  quick_looks_due = true;
   note_stood_in();
   return true;
 }
@@ -424,16 +432,26 @@ bool has_passed_over_for_long(const Seen& before, const void* group, std::uint64
   return lately ? slice_is_over(group, ran_ns / 2) : ran_ns >= longest_passed_over_ns;
 }
 
+// (Bug: of 64 members that all slept in the kernel, one began every 2 ms, in a program's first region every 10 ms.)
+bool sleeps_already(const Worker& worker) {
+  std::uint64_t blocked_signals = 0;
+  return worker.parked.load(std::memory_order_relaxed) == Parked::awake &&
+         os::klt_activity(worker.klt.load(std::memory_order_relaxed), &blocked_signals) == os::KltActivity::sleeps;
+}
+
 bool is_to_be_tried_again(const Worker& worker) { return worker.interrupts.tries.load(std::memory_order_relaxed) != 0; }
 
 void forget(Worker& worker, Seen& before, std::uint64_t now) {
   before.blocked = before.changes_over = before.counts_sleeps = false;
+  before.quick_looks = 0;
   before.since = before.asleep_since = before.comes_round_at = now;
   close_hand(worker);
 }
 
 void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
   if (!worker.active.load(std::memory_order_relaxed)) return forget(worker, before, now);
+  const bool looks_quickly = before.quick_looks != 0;
+  if (looks_quickly && --before.quick_looks != 0) quick_looks_due = true;
   const bool others_take_its_hand = see_to_its_hand(worker, before, now);
   const void* group = worker.interrupts.stuck_group.load(std::memory_order_relaxed);
   if (worker.interrupts.spins.load(std::memory_order_relaxed) &&
@@ -459,18 +477,20 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
     if (!next_after && !passes_over) note_going_on(group);
     if (!next_after) return;
   }
-  if (!is_to_be_tried_again(worker) && !slice_is_over(group, now - before.since)) return;
+  const bool is_over = is_to_be_tried_again(worker) || slice_is_over(group, now - before.since);
+  if (!is_over && !(looks_quickly && sleeps_already(worker))) return;
   const bool some_wait = waiting.some || has_local_work(worker) || keeps_opener_from_going_on(worker);
   if (!some_wait && !is_switched_off(worker)) {
     before.blocked = false;
     return;
   }
-  if (help(worker, before, waiting.some, now) && some_wait) note_stuck(group);
+  if (help(worker, before, waiting.some, now) && some_wait && is_over) note_stuck(group);
   before.since = now;
 }
 
 void look(std::uint64_t now) {
   const Waiting waiting = look_for_what_waits();
+  quick_looks_due = false;
   for_each_worker([&waiting, now](Worker& worker) {
     seen_count = std::max(seen_count, worker.index + 1);
     look_at(worker, seen[worker.index], waiting, now);
@@ -515,7 +535,7 @@ void begin_to_end() {
 }
 
 std::uint64_t time_to_next_look() {
-  const std::uint64_t next = std::min(next_look_ns(), most_between_looks_ns);
+  const std::uint64_t next = std::min(next_look_ns(), quick_looks_due ? between_quick_looks_ns : most_between_looks_ns);
   return os::Ticker::refusal() == 0 ? next : std::min(next, preemption_settings.interval_ns);
 }
 

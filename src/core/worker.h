@@ -167,6 +167,7 @@ struct Slice {
   os::Ticker ticker;        // of the KLT that the worker was born with; shared
   unsigned idle_ticks = 0;  // in a row, that found nothing to preempt
   bool untimed = false;     // a KLT carries it whose timer has not been started since (core/klt_switch.h)
+  bool early = false;       // the next tick is only for what sleeps again (tick_early)
   std::uint64_t began = 0;  // when what runs was resumed on a KLT of its own
 };
 

@@ -166,6 +166,7 @@ WAITING_KINDS = (
     "wtime",
     "clock",
     "sched_yield",
+    "condition",
     "compute",
     "chase",
 )
