@@ -150,8 +150,8 @@ void tick_again_slowly(Worker& worker) {
   if (leads(worker) || leader.compare_exchange_strong(none, static_cast<int>(worker.index))) arm(worker);
 }
 
-// (Bug: 64 members who all waited for one condition variable of the program's, and of whom all but one slept again each
-// time, took 12 s where 1.5 are enough: each of them kept its worker for 1 ms.)
+// (Bug: 64 members that waited for one condition variable of the program's, of whom all but one slept again each time,
+// took four times as long: each of them kept its worker for 1 ms.)
 void tick_early(Worker& worker) {
   constexpr std::uint64_t soon_ns = 100ULL * 1000;
   if (!ticking.load(std::memory_order_relaxed)) return;
