@@ -43,7 +43,7 @@ TEST_P(WaitingTest, ExitsFromDeepDown) {
 
 // ThreadSanitizer counts the frames that are never returned to, and has room for some 60,000 on a stack.
 TEST_P(WaitingTest, ManyExitFromDeepDown) {
-  for (unsigned round = 0; round < scaled(1000); ++round) {
+  for (int round = 0; round < 1000; ++round) {
     Jobs jobs;
     jobs.start(GetParam(), [] { exit_deep(100); });
   }

@@ -234,7 +234,7 @@ TEST_P(RowTest, OthersNameThemWhileTheyAreStarted) {
 
 TEST_P(RowTest, ManyAtOnce) {
   static std::atomic<int> ran;
-  for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 1000U, scaled(9000U)}) {
+  for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 1000U, 9000U}) {
     ran = 0;
     std::vector<weft_unit*> units(count);
     const weft_unit_attr same = attr();

@@ -364,6 +364,7 @@ def run_tests(tree: Path, tests: str | None, *options: str, **settings: str) -> 
 GOOD = 'add_test(good "true")\n'
 BAD = 'add_test(bad "false")\n'
 LONG = 'add_test(slow "false")\nset_tests_properties(slow PROPERTIES LABELS long)\n'
+EXTRA = LONG.replace("LABELS long", 'LABELS "unit;extra"')
 SKIPPED = 'add_test(skipped "sh" "-c" "exit 77")\nset_tests_properties(skipped PROPERTIES SKIP_RETURN_CODE 77)\n'
 ABSENT = 'add_test(absent "/no/such/program")\n'
 CRASHES = 'add_test(crashes "sh" "-c" "kill -SEGV $$")\n'
@@ -375,6 +376,7 @@ HANGS = 'add_test(hangs "sleep" "60")\nset_tests_properties(hangs PROPERTIES TIM
     [
         (GOOD, 0, "1 passed, 0 failed"),
         (GOOD + LONG, 0, "1 passed, 0 failed"),
+        (GOOD + EXTRA, 0, "1 passed, 0 failed"),
         (GOOD + SKIPPED, 0, "1 passed, 0 failed"),
         (GOOD + BAD + ABSENT + CRASHES + HANGS, 1, "1 passed, 4 failed"),
         (SKIPPED, 1, "0 passed, 1 failed"),
@@ -404,6 +406,14 @@ def test_stress_runs_long_tests_and_repeats(tree: Path) -> None:
     assert (tree / "count").read_text() == "x\n" * 5
     status, lines = run_tests(tree, count + LONG, "--stress", "--repeat", "2")
     assert (status, lines[-1]) == (1, "1 passed, 1 failed")
+
+
+def test_stress_repeats_extra_tests(tree: Path) -> None:
+    extra = f'add_test(counts "sh" "-c" "echo x >> {tree}/count")\n'
+    extra += 'set_tests_properties(counts PROPERTIES LABELS "unit;extra")\n'
+    status, lines = run_tests(tree, extra, "--stress", "--repeat", "5")
+    assert (status, lines[-1]) == (0, "1 passed, 0 failed")
+    assert (tree / "count").read_text() == "x\n" * 5
 
 
 # OMP_THREAD_LIMIT=2 in the user's shell made hundreds of tests fail.
