@@ -114,11 +114,10 @@ void give_way(Worker& worker, Unit& unit, const Interruption& interruption) {
 bool give_klt_away(Worker& worker, Unit& unit, const Interruption& interruption) {
   if (!can_be_left(worker, unit, interruption) || !somebody_waits(worker)) return false;
   if (interruption.in_runtime && !interruption.in_sleep) return false;
-  if (!std::exchange(worker.slice.early, false)) {
-    if (os::now_ns() - worker.slice.began < preemption_settings.interval_ns / 2) return false;
-  } else if (!interruption.in_sleep) {
-    return false;
-  }
+  const bool is_due = std::exchange(worker.slice.early, false)
+                          ? interruption.in_sleep
+                          : os::now_ns() - worker.slice.began >= preemption_settings.interval_ns / 2;
+  if (!is_due) return false;
   if (!identity_is_at_hand(worker, unit)) {
     want_identity();
     hurry_watchdog();

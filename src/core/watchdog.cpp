@@ -92,8 +92,6 @@ struct Seen {
 Seen seen[most_worker_slots];  // pages of it exist as far as there have been workers
 unsigned seen_count = 0;       // so many have been looked at
 
-bool quick_looks_due = false;  // at some of them
-
 std::atomic<bool> enabled = false;
 std::atomic<bool> forbidden = false;
 Refusal refusal_of_klt;  // of the watchdog's own
@@ -175,7 +173,6 @@ bool stand_in_for(Seen& before, std::uint64_t now) {
   of_spare.changes_over = true;
   of_spare.blocked = false;
   of_spare.quick_looks = quick_looks;
-  quick_looks_due = true;
   note_stood_in();
   return true;
 }
@@ -451,7 +448,7 @@ void forget(Worker& worker, Seen& before, std::uint64_t now) {
 void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
   if (!worker.active.load(std::memory_order_relaxed)) return forget(worker, before, now);
   const bool looks_quickly = before.quick_looks != 0;
-  if (looks_quickly && --before.quick_looks != 0) quick_looks_due = true;
+  if (looks_quickly) --before.quick_looks;
   const bool others_take_its_hand = see_to_its_hand(worker, before, now);
   const void* group = worker.interrupts.stuck_group.load(std::memory_order_relaxed);
   if (worker.interrupts.spins.load(std::memory_order_relaxed) &&
@@ -490,7 +487,6 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
 
 void look(std::uint64_t now) {
   const Waiting waiting = look_for_what_waits();
-  quick_looks_due = false;
   for_each_worker([&waiting, now](Worker& worker) {
     seen_count = std::max(seen_count, worker.index + 1);
     look_at(worker, seen[worker.index], waiting, now);
@@ -534,8 +530,13 @@ void begin_to_end() {
   if (os::start_klt(end, nullptr, os::default_stack_size(), os::Signals::of_program) != 0) std::exit(EXIT_SUCCESS);
 }
 
+bool is_to_look_quickly() {
+  return find_worker([](const Worker& worker) { return seen[worker.index].quick_looks != 0; }) != nullptr;
+}
+
 std::uint64_t time_to_next_look() {
-  const std::uint64_t next = std::min(next_look_ns(), quick_looks_due ? between_quick_looks_ns : most_between_looks_ns);
+  const std::uint64_t most = is_to_look_quickly() ? between_quick_looks_ns : most_between_looks_ns;
+  const std::uint64_t next = std::min(next_look_ns(), most);
   return os::Ticker::refusal() == 0 ? next : std::min(next, preemption_settings.interval_ns);
 }
 
