@@ -31,8 +31,8 @@ class Plan:
     time_scale: float = 1.0
 
     def rounds_of(self, benchmark: Benchmark) -> int:
-        effort = 1 if self.time_scale < 1 else benchmark.effort
-        return min(effort * self.rounds, benchmark.rounds or effort * self.rounds)
+        rounds = self.rounds if self.time_scale < 1 else benchmark.effort * self.rounds
+        return min(rounds, benchmark.rounds or rounds)
 
     @property
     def all_rounds(self) -> int:

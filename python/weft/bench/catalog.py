@@ -231,7 +231,7 @@ CATALOG: tuple[Benchmark, ...] = (
         (Case("n=1000", "dgemm 1000", quick=True),),
         time_ms=400,
         warm_ms=60,
-        effort=3,  # as below
+        effort=3,  # as KMeans
     ),
     Benchmark(
         "kmeans",
