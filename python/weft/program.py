@@ -13,6 +13,9 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 # libgomp reads these from the environment; a stripped static copy still holds their names.
 LIBGOMP_TRACES = (b"GOMP_SPINCOUNT\0", b"GOMP_OPENACC_DIM\0")
+# Functions of one object file of each runtime. A tracer that stands before the runtime's has the first alone.
+LIBGOMP_FUNCTIONS = ("GOMP_parallel", "omp_get_num_threads")
+LIBOMP_FUNCTIONS = ("__kmpc_fork_call", "__kmpc_global_thread_num")
 SCRIPT_DEPTH = 4  # as many interpreters of interpreters as Linux follows
 
 
@@ -144,12 +147,12 @@ def has_static_libgomp(elf: Elf) -> bool:
     if elf.is_library:
         return False
     if elf.has_symbols:
-        return elf.defines("GOMP_parallel")
+        return all(elf.defines(name) for name in LIBGOMP_FUNCTIONS)
     return all(elf.contains(trace) for trace in LIBGOMP_TRACES)
 
 
 def has_static_libomp(elf: Elf) -> bool:
-    return not elf.is_library and elf.defines("__kmpc_fork_call")
+    return not elf.is_library and all(elf.defines(name) for name in LIBOMP_FUNCTIONS)
 
 
 def find_privileges(path: Path) -> list[Obstacle]:

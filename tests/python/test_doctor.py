@@ -140,11 +140,36 @@ def test_copy_of_llvm_runtime(compile_c: Compile) -> None:
 
 
 def test_static_llvm_runtime(compile_c: Compile) -> None:
-    program = compile_c("void __kmpc_fork_call(void) {} int main(void) { __kmpc_fork_call(); return 0; }", "program")
+    runtime = "void __kmpc_fork_call(void) {} int __kmpc_global_thread_num(void) { return 0; }"
+    program = compile_c(runtime + "int main(void) { __kmpc_fork_call(); return 0; }", "program")
     diagnosis = diagnose(str(program))
     assert kinds(diagnosis) == [Kind.LLVM_STATIC]
     assert not diagnosis.can_take_over
     assert any("static libomp" in obstacle for obstacle in diagnosis.obstacles)
+
+
+# Bug: `weft run` said of a benchmark that counts its regions in this way that weft does not reach it.
+def test_program_that_traces_its_runtime(compile_c: Compile) -> None:
+    tracer = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <omp.h>
+        void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
+          void (*traced)(void (*)(void*), void*, unsigned, unsigned);
+          *(void**)&traced = dlsym(RTLD_NEXT, "GOMP_parallel");
+          traced(body, data, threads, flags);
+        }
+        void __kmpc_fork_call(void) {}
+        int main(void) {
+          int threads = 0;
+        #pragma omp parallel
+          threads = omp_get_num_threads();
+          return threads == 0;
+        }
+    """
+    diagnosis = diagnose(str(compile_c(tracer, "program", "-fopenmp", "-rdynamic")))
+    assert kinds(diagnosis) == [Kind.GCC]
+    assert diagnosis.can_take_over
 
 
 def test_script(openmp_program: Path, tmp_path: Path) -> None:
