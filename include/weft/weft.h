@@ -358,7 +358,8 @@ WEFT_API int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_
  * The unit that runs may leave at any time, for another pool or worker: look at it no more after weft_unit_run().
  * The creator of a child-first unit is in its pool while the child runs, so it is popped like any other.
  * `stateless`: it keeps nothing on its stack from one unit to the next, so that it may be entered anew; only such run
- * SS, SS-L and SC. `count` may be 0, where run() knows its pools itself. ARGUMENT: `run` is NULL, or one of the pools.
+ * SS, SS-L and SC. `count` may be 0, where run() knows its pools itself; units without a pool then go to other workers,
+ * or, where no other takes them, are run by weft_scheduler_stops(). ARGUMENT: `run` is NULL, or one of the pools.
  * MEMORY. */
 WEFT_API int weft_scheduler_create_custom(void (*run)(weft_scheduler* scheduler, void* data), void* data, int stateless,
                                           size_t count, weft_pool* const* pools, weft_scheduler** scheduler);
@@ -368,7 +369,8 @@ WEFT_API int weft_scheduler_free(weft_scheduler* scheduler);
 WEFT_API int weft_scheduler_stops(weft_scheduler* scheduler);
 /* ARGUMENT: it has no pool with that number. */
 WEFT_API int weft_scheduler_pool(weft_scheduler* scheduler, size_t index, weft_pool** pool);
-/* Runs a unit that was popped, until it waits, yields or ends. Schedulers only. */
+/* Runs a unit that was popped, until it waits, yields or ends. Schedulers only. STATE: it runs, or is done, and so was
+ * not popped. */
 WEFT_API int weft_unit_run(weft_unit* unit);
 /* Puts the scheduler itself into `pool`, as a unit: it runs its pools until they are empty. MEMORY. [D] 3.2
  * (stackable). */

@@ -4,6 +4,7 @@
 #include "api/convert.h"
 #include "core/active.h"
 #include "core/create.h"
+#include "core/find.h"
 #include "core/klt_switch.h"
 #include "core/scheduler.h"
 
@@ -70,6 +71,15 @@ extern "C" int weft_scheduler_free(weft_scheduler* handle) {
   return WEFT_OK;
 }
 
+namespace {
+
+// (Bug: what no other worker could take stayed here for ever, if the scheduler had no pool for it either.)
+void run_one_that_lies_here(core::Worker& worker) {
+  if (core::Unit* unit = core::next_local(worker)) core::run_one(worker, *unit);
+}
+
+}  // namespace
+
 extern "C" int weft_scheduler_stops(weft_scheduler* handle) {
   if (handle == nullptr) return 1;
   core::Worker& worker = core::worker_here();
@@ -79,7 +89,10 @@ extern "C" int weft_scheduler_stops(weft_scheduler* handle) {
     // One that was put into a pool has no worker of its own: it stops where its pools are empty.
     return scheduler->has_work() ? 0 : 1;
   }
-  core::put_own_into_pool(worker);
+  if (scheduler->pool_count() != 0)
+    core::put_own_into_pool(worker);
+  else if (worker.current == &worker.scheduler_code)
+    run_one_that_lies_here(worker);
   return core::scheduler_stops(worker) ? 1 : 0;
 }
 
@@ -91,6 +104,8 @@ extern "C" int weft_scheduler_pool(weft_scheduler* handle, size_t index, weft_po
 
 extern "C" int weft_unit_run(weft_unit* unit) {
   if (unit == nullptr) return WEFT_ERR_ARGUMENT;
+  const core::UnitState state = unit_of(unit)->state.load(std::memory_order_acquire);
+  if (state == core::UnitState::running || state == core::UnitState::done) return WEFT_ERR_STATE;
   core::run_one(core::worker_here(), *unit_of(unit));
   return WEFT_OK;
 }

@@ -117,7 +117,7 @@ void put_ready(Worker& worker, Unit& unit) {
 
 void put_own_into_pool(Worker& worker) {
   const Scheduler& own = *worker.scheduler();
-  if ((worker.deque.looks_empty() && worker.inbox.looks_empty()) || own.pool_count() == 0) [[likely]]
+  if ((worker.deque.looks_empty() && worker.inbox.looks_empty())) [[likely]]
     return;
   while (Unit* unit = next_local(worker)) {
     Pool* pool = unit->pool.load(std::memory_order_acquire);

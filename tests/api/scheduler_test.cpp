@@ -180,6 +180,11 @@ TEST_F(SchedulerTest, ArgumentsThatMakeNoSense) {
   EXPECT_EQ(weft_scheduler_push(pool, nullptr), WEFT_ERR_ARGUMENT);
   EXPECT_EQ(weft_scheduler_push(nullptr, scheduler), WEFT_ERR_ARGUMENT);
   EXPECT_EQ(weft_unit_run(nullptr), WEFT_ERR_ARGUMENT);
+  Jobs jobs;
+  jobs.start(with(WEFT_FULL), [] { EXPECT_EQ(weft_unit_run(weft_unit_self()), WEFT_ERR_STATE); });
+  weft_unit* done = jobs.start(with(WEFT_FULL), [] {});
+  EXPECT_EQ(weft_unit_join(done), WEFT_OK);
+  EXPECT_EQ(weft_unit_run(done), WEFT_ERR_STATE);
   EXPECT_EQ(scheduler, nullptr);
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
@@ -386,6 +391,25 @@ TEST_P(TechniqueTest, RunsElsewhereIfTheSchedulerHasNoPools) {
     weft_unit* unit = jobs.start(attr, [] { pause_if_possible(GetParam()); });
     EXPECT_TRUE(eventually([unit] { return weft_unit_state(unit) == WEFT_DONE; }));
   }
+}
+
+// Bug: it lay at the worker, whose scheduler does not look there, and nobody else could take it.
+TEST_P(TechniqueTest, RunsIfTheSchedulerHasNoPoolsAndNoOtherWorkerIsOn) {
+  weft_workers_set_active(1);
+  const auto run = [](weft_scheduler* scheduler, void*) {
+    while (weft_scheduler_stops(scheduler) == 0) std::this_thread::yield();
+  };
+  const OwnScheduler own(run, nullptr, true, {});
+  Jobs jobs;
+  int ran = 0;
+  for (int i = 0; i < 5; ++i)
+    jobs.start(with(GetParam()), [&ran] {
+      pause_if_possible(GetParam());
+      ++ran;
+    });
+  jobs.join();
+  EXPECT_EQ(ran, 5);
+  weft_workers_set_active(weft_worker_count());
 }
 
 // ---------------------------------------------------------------- schedulers in pools
