@@ -101,4 +101,13 @@ void panic(const char* format, ...) {
   std::_Exit(EXIT_FAILURE);
 }
 
+void fail(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const Line line(format, arguments);
+  va_end(arguments);
+  write_out(line.text, line.length);
+  std::exit(EXIT_FAILURE);
+}
+
 }  // namespace weft::base

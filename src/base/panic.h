@@ -35,6 +35,10 @@ void collect_warnings(Lines* lines);
 /// state that they would walk is what has just been found broken).
 [[noreturn, gnu::format(printf, 1, 2)]] void panic(const char* format, ...);
 
+/// As warn(), then exit(EXIT_FAILURE): the program has asked for what there is not, or for its end in such a case.
+/// Nothing is broken, and what it has printed is to be seen.
+[[noreturn, gnu::format(printf, 1, 2)]] void fail(const char* format, ...);
+
 /// True for the first caller only: of several threads that find at once that the process cannot go
 /// on, one says so. The others should wait for the end. Async-signal-safe.
 bool first_to_end();

@@ -79,12 +79,12 @@ char read_long_name(Dialect dialect, Rest& rest) {
   const int shown = static_cast<int>(length);
   if (!rest.take('}')) {
     if (dialect == Dialect::llvm) return '\0';
-    base::panic("unterminated long type name '%.*s' in affinity format", shown, begin);
+    base::fail("unterminated long type name '%.*s' in affinity format", shown, begin);
   }
   for (const LongName& entry : long_names)
     if (strlen(entry.name) == length && memcmp(entry.name, begin, length) == 0) return entry.type;
   if (dialect == Dialect::llvm) return '\0';
-  base::panic("unsupported long type name '%.*s' in affinity format", shown, begin);
+  base::fail("unsupported long type name '%.*s' in affinity format", shown, begin);
 }
 
 /// After the `%`: [[0].][width] and a letter or {name}.
@@ -94,11 +94,11 @@ Field read_field(Dialect dialect, Rest& rest) {
   field.leading_zero = rest.take('0');
   field.right_justified = rest.take('.');
   if (field.leading_zero && !field.right_justified && dialect == Dialect::gnu)
-    base::panic("leading zero not followed by dot in affinity format");
+    base::fail("leading zero not followed by dot in affinity format");
   for (; isdigit(static_cast<unsigned char>(rest.peek())); ++rest.at)
     if (field.width < widest) field.width = field.width * 10 + static_cast<std::size_t>(*rest.at - '0');
   if (field.right_justified && field.width == 0 && dialect == Dialect::gnu)
-    base::panic("leading zero or right justification in affinity format requires size");
+    base::fail("leading zero or right justification in affinity format requires size");
   if (rest.take('{')) {
     field.type = read_long_name(dialect, rest);
   } else {
@@ -173,7 +173,7 @@ void write_thread_id(Dialect dialect, BoundedText& text, const Field& field) {
 
 void write_unknown(Dialect dialect, BoundedText& text, const Field& field) {
   if (dialect == Dialect::gnu)
-    base::panic("unsupported type %c in affinity format", field.type == '\0' ? ' ' : field.type);
+    base::fail("unsupported type %c in affinity format", field.type == '\0' ? ' ' : field.type);
   constexpr char undefined[] = "undefined";
   text.put(undefined, sizeof undefined - 1);
 }

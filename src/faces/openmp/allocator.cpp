@@ -86,7 +86,7 @@ AllocatorHandle next_of(AllocatorHandle handle, std::size_t size) {
   if (made == nullptr) return null_allocator;  // another predefined one would have no more memory
   switch (made->fallback) {
     case abort_fallback:
-      base::panic("Out of memory allocating %zu bytes", size);
+      base::fail("Out of memory allocating %zu bytes", size);
     case default_memory:
       return default_allocator;
     case allocator_fallback:
