@@ -53,7 +53,8 @@ constexpr std::uint64_t longest_passed_over_ns = 100ULL * 1000 * 1000;  // the f
 constexpr std::uint64_t passed_over_lately_ns = 1000ULL * 1000 * 1000;  // which is so long
 constexpr std::uint64_t between_visits_ns = 5ULL * 1000 * 1000;         // which cost a membarrier
 constexpr std::uint64_t between_tries_ns = 50ULL * 1000;
-// What sleeps in the kernel is seldom alone: whoever has been woken to stand in for it may sleep as soon.
+// What sleeps in the kernel is seldom alone: whoever has been woken to stand in for it may sleep as soon. And what says
+// that it goes to sleep is not there yet.
 constexpr std::uint64_t between_quick_looks_ns = 100ULL * 1000;
 constexpr unsigned quick_looks = 4;  // the first may find it on its way to what it is to run
 constexpr unsigned most_in_vain = 5;
@@ -85,7 +86,7 @@ struct Seen {
   std::uint32_t taken = 0;        // numbers out of its outermost hand,
   std::uint64_t taken_since = 0;  // and since when so many
   std::uint64_t next_visit = 0;   // to its hands, not before
-  unsigned quick_looks = 0;       // so many more at whether it sleeps already, since it stands in for another
+  unsigned quick_looks = 0;       // so many more at whether it sleeps already, as it may be about to
   // Its KLT sleeps in the kernel, or cannot be interrupted where it is; for others to see.
   base::Relaxed<bool> blocked{false};
 };
@@ -447,6 +448,9 @@ void forget(Worker& worker, Seen& before, std::uint64_t now) {
 
 void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
   if (!worker.active.load(std::memory_order_relaxed)) return forget(worker, before, now);
+  if (worker.interrupts.sleep_begins.load(std::memory_order_relaxed) &&
+      worker.interrupts.sleep_begins.exchange(false, std::memory_order_relaxed))
+    before.quick_looks = quick_looks;
   const bool looks_quickly = before.quick_looks != 0;
   if (looks_quickly) --before.quick_looks;
   const bool others_take_its_hand = see_to_its_hand(worker, before, now);
@@ -628,6 +632,20 @@ void hurry_watchdog() {
 void look_again_soon() {
   looks_again.store(true, std::memory_order_relaxed);
   hurry_watchdog();
+}
+
+// Whoever polls, and sleeps in turn, says so once: then somebody stands in. That it is still seen to be blocked says as
+// much only of what has slept before, if that was something else.
+void going_to_sleep() {
+  Worker* worker = this_worker();
+  if (worker == nullptr || is_lent_from_here(*worker) || worker->current == nullptr) return;
+  if (!worker->active.load(std::memory_order_relaxed)) return;
+  if (!has_local_work(*worker) && !units_wait()) return;
+  const std::uint64_t points = worker->scheduling_points.load(std::memory_order_relaxed);
+  const bool is_known = std::exchange(worker->interrupts.points_at_sleep, points) == points;
+  if (is_known && watchdog_sees_blocked(*worker)) return;
+  worker->interrupts.sleep_begins.store(true, std::memory_order_relaxed);
+  look_again_soon();
 }
 
 void watch_again() {

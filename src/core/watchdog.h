@@ -67,6 +67,10 @@ void hurry_watchdog();
 /// From its handler: what it has interrupted cannot be left where it is, but a little later perhaps.
 void look_again_soon();
 
+/// The calling code, which may be on any KLT, goes to sleep in the kernel now, for long: if units wait for its worker,
+/// that is looked at soon, and not only when what runs there has had its slice.
+void going_to_sleep();
+
 /// How many workers slept in the kernel, while units waited, when it last looked.
 unsigned watchdog_counts_blocked();
 /// Whether this one did.

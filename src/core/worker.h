@@ -187,6 +187,8 @@ struct Interrupts {
   std::atomic<std::uint64_t> ran_ns{0};           // how long it had run
   std::atomic<unsigned> in_vain{0};               // how often in a row it could not be left
   std::atomic<unsigned> tries{0};                 // soon after each other: in the runtime till now
+  std::atomic<bool> sleep_begins{false};          // of what runs, in the kernel (going_to_sleep()),
+  std::uint64_t points_at_sleep = 0;              // at so many scheduling points; the worker's own
 };
 
 struct alignas(base::cache_line) Worker {

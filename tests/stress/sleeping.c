@@ -1,4 +1,5 @@
-// Members that sleep and poll while others compute: weft's signals do not cut them short.
+// Members that sleep and poll while others compute: weft's signals do not cut them short. And members that sleep until
+// all others have come, of which some wait for a worker: that they sleep is seen at once.
 #include "check.h"
 
 #include <omp.h>
@@ -6,11 +7,13 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -164,11 +167,96 @@ static void wait_in_all_ways(void) {
 
 static void polls_go_on(void) { beside_others(wait_in_all_ways); }
 
+enum { meeting = 16 };
+
+static struct {
+  atomic_int come;
+  pthread_mutex_t mutex;
+  pthread_cond_t all_have_come;
+  pthread_barrier_t barrier;
+} here = {.mutex = PTHREAD_MUTEX_INITIALIZER, .all_have_come = PTHREAD_COND_INITIALIZER};
+
+static bool all_have_come(void) { return atomic_load(&here.come) == meeting; }
+
+static struct timespec after(clockid_t clock, int milliseconds) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  time.tv_nsec += milliseconds * 1000000L;
+  time.tv_sec += time.tv_nsec / 1000000000;
+  time.tv_nsec %= 1000000000;
+  return time;
+}
+
+static void sleep_for_nanoseconds(void) { nanosleep(&short_time, NULL); }
+static void sleep_for_microseconds(void) { usleep(sleep_ms * 1000); }
+static void sleep_for_a_second(void) { sleep(1); }
+static void sleep_as_c_has_it(void) { thrd_sleep(&short_time, NULL); }
+static void sleep_by_clock(void) { clock_nanosleep(CLOCK_MONOTONIC, 0, &short_time, NULL); }
+static void sleep_until_a_time(void) {
+  const struct timespec end = after(CLOCK_REALTIME, sleep_ms);
+  clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL);
+}
+static void wait_for_condition(void) { pthread_cond_wait(&here.all_have_come, &here.mutex); }
+static void wait_for_a_while(void) {
+  const struct timespec end = after(CLOCK_REALTIME, 30000);
+  pthread_cond_timedwait(&here.all_have_come, &here.mutex, &end);
+}
+static void wait_by_clock(void) {
+  const struct timespec end = after(CLOCK_MONOTONIC, 30000);
+  pthread_cond_clockwait(&here.all_have_come, &here.mutex, CLOCK_MONOTONIC, &end);
+}
+
+static void come_and_sleep(void (*function)(void)) {
+  atomic_fetch_add(&here.come, 1);
+  while (!all_have_come()) function();
+}
+
+static void come_and_wait(void (*function)(void)) {
+  pthread_mutex_lock(&here.mutex);
+  if (atomic_fetch_add(&here.come, 1) + 1 == meeting) pthread_cond_broadcast(&here.all_have_come);
+  while (!all_have_come()) function();
+  pthread_mutex_unlock(&here.mutex);
+}
+
+static void come_and_meet(void (*function)(void)) {
+  (void)function;
+  pthread_barrier_wait(&here.barrier);
+}
+
+// A slice is ten seconds long in some of the tests (CMakeLists.txt).
+static void expect_met(const char* what, void (*come)(void (*)(void)), void (*function)(void)) {
+  const double most_seconds = 5;
+  atomic_store(&here.come, 0);
+  const double began = seconds_now();
+#pragma omp parallel num_threads(meeting)
+  come(function);
+  const double took = seconds_now() - began;
+  CHECK(took < most_seconds, "%s: %f s", what, took);
+}
+
+static void sleepers_are_seen_at_once(void) {
+  pthread_barrier_init(&here.barrier, NULL, meeting);
+  for (int i = 0; i < repeats(2); i++) {
+    expect_met("nanosleep", come_and_sleep, sleep_for_nanoseconds);
+    expect_met("usleep", come_and_sleep, sleep_for_microseconds);
+    expect_met("sleep", come_and_sleep, sleep_for_a_second);
+    expect_met("thrd_sleep", come_and_sleep, sleep_as_c_has_it);
+    expect_met("clock_nanosleep", come_and_sleep, sleep_by_clock);
+    expect_met("clock_nanosleep until a time", come_and_sleep, sleep_until_a_time);
+    expect_met("pthread_cond_wait", come_and_wait, wait_for_condition);
+    expect_met("pthread_cond_timedwait", come_and_wait, wait_for_a_while);
+    expect_met("pthread_cond_clockwait", come_and_wait, wait_by_clock);
+    expect_met("pthread_barrier_wait", come_and_meet, NULL);
+  }
+  pthread_barrier_destroy(&here.barrier);
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
       {"sleeps_last_as_asked", sleeps_last_as_asked, 0},
       {"polls_go_on", polls_go_on, 0},
+      {"sleepers_are_seen_at_once", sleepers_are_seen_at_once, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);
