@@ -7,7 +7,8 @@ set(weft_package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 set(weft_home "${CMAKE_INSTALL_LIBDIR}/weft")
 
 install(TARGETS weft EXPORT weftTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/weft" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/weft" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT weftTargets NAMESPACE weft:: DESTINATION "${weft_package}" FILE weftConfig.cmake)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/weftConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/weftConfigVersion.cmake" DESTINATION "${weft_package}")
@@ -28,7 +29,7 @@ install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDI
 
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/weft" DESTINATION "${weft_home}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/python" DESTINATION "${weft_home}"
-        PATTERN __pycache__ EXCLUDE PATTERN tests EXCLUDE)
+        PATTERN __pycache__ EXCLUDE PATTERN bench EXCLUDE) # which needs the programs of a build
 install(DIRECTORY "${PROJECT_BINARY_DIR}/dropin/" DESTINATION "${weft_home}/build/dropin" USE_SOURCE_PERMISSIONS)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}")
   set(weft_command "${CMAKE_INSTALL_FULL_LIBDIR}/weft/weft")

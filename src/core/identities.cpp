@@ -68,7 +68,7 @@ os::Identity* take_identity(Worker& worker) {
   os::Identity* identity = with_room(os::create_lender);
   if (identity == nullptr && !told.exchange(true, std::memory_order_relaxed))
     base::warn(
-        "no further thread can be had (limit on processes: ulimit -u, pids.max): some threads of the program share "
+        "no further thread can be had (ulimit -u, pids.max, vm.max_map_count): some threads of the program share "
         "thread-local storage (errno, __thread, threadprivate) with others while they wait");
   return identity;
 }

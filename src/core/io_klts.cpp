@@ -232,7 +232,8 @@ bool ask_klts(IoRequest& request) {
   while (left != nullptr) refuse(*std::exchange(left, left->next));
   if (there && !told.exchange(true, std::memory_order_relaxed))
     base::warn(
-        "no further thread can be had (WEFT_MAX_KLTS=%u, ulimit -u, pids.max): input and output of some units wait "
+        "no further thread can be had (WEFT_MAX_KLTS=%u, ulimit -u, pids.max, vm.max_map_count): input and output of "
+        "some units wait "
         "for that of others",
         preemption_settings.most_klts);
   return there;

@@ -334,7 +334,8 @@ Klt* make_klt(int cpu) {
   std::free(memory);
   if (memory != nullptr && !told.exchange(true, std::memory_order_relaxed))
     base::warn(
-        "no further thread can be had (ulimit -u, pids.max): units are preempted less often than they should be");
+        "no further thread can be had (ulimit -u, pids.max, vm.max_map_count): units are preempted less often than "
+        "they should be");
   return nullptr;
 }
 

@@ -146,7 +146,9 @@ void start_serving() {
   constexpr std::uint64_t between_tries_ns = 10ULL * 1000 * 1000;
   for (unsigned tries = 1; with_room(start) != 0; ++tries) {
     if (tries == most_tries)
-      base::panic("no further thread can be had, and waiting with a time limit needs one (ulimit -u, pids.max)");
+      base::panic(
+          "no further thread can be had, and waiting with a time limit needs one (ulimit -u, pids.max, "
+          "vm.max_map_count)");
     os::nap(between_tries_ns);
   }
 }

@@ -87,6 +87,7 @@ struct Seen {
   std::uint64_t taken_since = 0;  // and since when so many
   std::uint64_t next_visit = 0;   // to its hands, not before
   unsigned quick_looks = 0;       // so many more at whether it sleeps already, as it may be about to
+  bool said_it_sleeps = false;    // and if it is late, each of the others, too
   // Its KLT sleeps in the kernel, or cannot be interrupted where it is; for others to see.
   base::Relaxed<bool> blocked{false};
 };
@@ -442,15 +443,16 @@ bool is_to_be_tried_again(const Worker& worker) { return worker.interrupts.tries
 void forget(Worker& worker, Seen& before, std::uint64_t now) {
   before.blocked = before.changes_over = before.counts_sleeps = false;
   before.quick_looks = 0;
+  before.said_it_sleeps = false;
   before.since = before.asleep_since = before.comes_round_at = now;
   close_hand(worker);
 }
 
 void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
   if (!worker.active.load(std::memory_order_relaxed)) return forget(worker, before, now);
-  if (worker.interrupts.sleep_begins.load(std::memory_order_relaxed) &&
-      worker.interrupts.sleep_begins.exchange(false, std::memory_order_relaxed))
-    before.quick_looks = quick_looks;
+  const bool says_it_sleeps = worker.interrupts.sleep_begins.load(std::memory_order_relaxed) &&
+                              worker.interrupts.sleep_begins.exchange(false, std::memory_order_relaxed);
+  if (says_it_sleeps) before.quick_looks = quick_looks;
   const bool looks_quickly = before.quick_looks != 0;
   if (looks_quickly) --before.quick_looks;
   const bool others_take_its_hand = see_to_its_hand(worker, before, now);
@@ -460,6 +462,7 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
     note_spinner(group);
   const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
   const std::uint64_t passed = points - std::exchange(before.points, points);
+  before.said_it_sleeps = says_it_sleeps || (before.said_it_sleeps && passed == 0);
   // What runs there starts units of its own, which it calls, again and again; perhaps until something has been done by
   // one of those that nobody comes to. (Bug: members that open regions until all the others have passed a barrier.)
   const bool passes_over = passed != 0 && waiting.left_alone && !before.comes_round;
@@ -479,7 +482,7 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
     if (!next_after) return;
   }
   const bool is_over = is_to_be_tried_again(worker) || slice_is_over(group, now - before.since);
-  if (!is_over && !(looks_quickly && sleeps_already(worker))) return;
+  if (!is_over && !((looks_quickly || before.said_it_sleeps) && sleeps_already(worker))) return;
   const bool some_wait = waiting.some || has_local_work(worker) || keeps_opener_from_going_on(worker);
   if (!some_wait && !is_switched_off(worker)) {
     before.blocked = false;

@@ -454,8 +454,8 @@ bool keep_looking(const Team& team, unsigned round) {
     // comes true in the next moment: so it leaves the last ones to the workers that are on their way.
     return core::is_root(*worker.current) && core::searchers() >= left && round < 2 * settings.looks;
   }
-  // What waits at another worker this one could take, if it had nothing to look for. And others may want its CPU by now.
-  // (Bug: with the active policy 8 members on 2 CPUs took ten times as long as on libgomp.)
+  // What waits at another worker this one could take, if it had nothing to look for. And others may want its CPU by
+  // now. (Bug: with the active policy 8 members on 2 CPUs took ten times as long as on libgomp.)
   constexpr unsigned between_questions = 64;
   if (round < between_questions) return settings.wait_policy != WaitPolicy::passive;
   if (round % between_questions == 0 && (core::any_work(worker) || !core::spinning_pays(worker, os::now_ns())))
