@@ -40,7 +40,7 @@ enum weft_error {
   WEFT_ERR_OWNER,         /* the caller does not hold it */
   WEFT_ERR_EMPTY,         /* there is nothing */
   WEFT_ERR_LIMIT,         /* a limit of weft or of the system is reached */
-  WEFT_ERR_UNINITIALISED, /* weft_init() has not been called */
+  WEFT_ERR_UNINITIALISED, /* weft_init() has not been called, or weft_finalize() as often */
   WEFT_ERR_UNSUPPORTED,   /* this version of weft cannot do it */
   WEFT_ERR_SYSTEM = 4096  /* from here on: what a system call has answered, WEFT_ERR_SYSTEM + errno (weft/io.h) */
 };

@@ -23,7 +23,7 @@ constexpr Error errors[] = {
     {"WEFT_ERR_OWNER", "the caller does not hold it"},
     {"WEFT_ERR_EMPTY", "there is nothing"},
     {"WEFT_ERR_LIMIT", "a limit of weft or of the system is reached"},
-    {"WEFT_ERR_UNINITIALISED", "weft_init() has not been called"},
+    {"WEFT_ERR_UNINITIALISED", "weft_init() has not been called, or weft_finalize() as often"},
     {"WEFT_ERR_UNSUPPORTED", "this version of weft cannot do it"},
 };
 constexpr Error unknown = {"unknown", "not an error of weft"};

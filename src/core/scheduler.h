@@ -79,7 +79,7 @@ void resume_to(Unit& next);
 /// soon if there are none. It runs nothing itself, so it may hold anything.
 void step_aside();
 
-/// Makes a created unit ready, in the pool of the calling worker.
+/// Makes a created unit ready, in the calling worker's own deque, whatever scheduler or pool there is.
 void start(Unit& unit);
 
 /// Tells idle workers that there is work that they can find, and what it belongs to (nullptr: not known,

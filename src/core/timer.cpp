@@ -11,7 +11,9 @@
 // called under the heap's lock, and the unit, once it is back, calls disarm(): under that lock nobody looks at
 // the Timer, and afterwards nobody finds it. The order of locks is heap, then queue; arm() and disarm() are
 // called with no queue locked. A unit whose timer has not expired yet may therefore be resumed between
-// its queueing and its arm(): then arm() puts a Timer into the heap that disarm() takes out at once.
+// its queueing and its arm(): then arm() puts a Timer into the heap that disarm() takes out at once. One that only
+// sleeps (sleep_until) stands in the heap alone: nobody but its timer resumes it, and that once the heap's lock has
+// been released. It needs no disarm().
 //
 // The sleep of the KLT: it reads `changes` under the lock and sleeps while that is unchanged; arm() raises it under
 // the lock if the new deadline is earlier than the one the KLT sleeps for. A disarmed deadline is not

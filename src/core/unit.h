@@ -24,7 +24,13 @@
 //
 // A unit that stands in a queue (core/parking_lot.h) can do without `suspending`: it keeps the queue's lock until it is
 // off its stack, when its worker sets `suspended` and releases the lock; so no resumer can find it earlier. And a
-// resumer that finds `suspended` needs no exchange: nobody else changes the state then.
+// resumer that finds `suspended` needs no exchange: nobody else changes the state then. Nor does one that resumes many
+// of another worker's (resume_chain): they lie `suspended` in that worker's inbox, and whoever takes them out makes
+// them `ready`.
+//
+// A unit whose stack is left by a call goes without a worker's help. A joiner that calls the unit it joins is
+// `suspended` meanwhile, and a creator that calls its child is `ready`, for others to take; when the call has come
+// back, and nobody has taken it, it is `running` again by itself (core/technique/by_joiner.cpp, child_first.h).
 #pragma once
 
 #include <atomic>
@@ -80,8 +86,8 @@ enum UnitFlag : std::uint16_t {
   yields_by_signal = 2048,
   switches_klt = 4096,
   never_preempted = 8192,
-  wants_klt = 32768,  // it runs only where it can keep its KLT, though nothing preempts it
   holds_klt = 16384,  // it was left in the midst on a KLT of its own, which sleeps (core/klt_switch.h)
+  wants_klt = 32768,  // it runs only where it can keep its KLT, though nothing preempts it
 };
 
 /// What every unit has: one cache line, all that one touches which is created, run and freed without any deviation.

@@ -308,7 +308,7 @@ bool run_beside(const Stuck& stuck) {
 // Its KLT sleeps in the kernel.
 bool help_who_sleeps(const Stuck& stuck) {
   stuck.worker.interrupts.tries.store(0, std::memory_order_relaxed);
-  if (stuck.worker.parked.load(std::memory_order_relaxed) != 0) return false;
+  if (stuck.worker.parked.load(std::memory_order_relaxed) != Parked::awake) return false;
   const bool stands_in = open_hand_and_stand_in(stuck);
   if (!stuck.interrupts || !stuck.has_roots_klt) return stands_in;
   const bool restartably = os::sleeps_restartably(stuck.klt);

@@ -1,9 +1,9 @@
 // Workers: scheduling slots. A KLT of weft's own carries a worker; a root carries one of its own for
 // as long as its KLT lives, and runs units on it while its own continuation waits.
 //
-// What a worker holds is written by the KLT that carries it, except where `shared` says otherwise.
-// The only thing a KLT stores is one pointer to its worker, in the thread word (arch/thread_pointer.h)
-// of the identity it runs on.
+// What a worker holds is written by the KLT that carries it, except where a comment says otherwise. What others look
+// at, too, is Relaxed or atomic, or stands behind the line that says so. The only thing a KLT stores is one pointer to
+// its worker, in the thread word (arch/thread_pointer.h) of the identity it runs on.
 #pragma once
 
 #include <atomic>
@@ -210,7 +210,8 @@ struct alignas(base::cache_line) Worker {
   Choices choices;
   Counters counters;
   Appetite appetite;
-  base::Relaxed<const Unit*> until_ready{nullptr};  // its scheduler stops when this is ready: a root
+  base::Relaxed<const Unit*> until_ready{nullptr};  // its scheduler stops when this is ready: a root. Who
+                                                    // switches the worker off or on writes it, too (core/active.h)
   const Unit* until_done = nullptr;                 // or when this is done
   Unit* handed_on = nullptr;                        // taken out of a pool, and to be run next
   Claims claims;                                    // of that frame, and of others, to the worker

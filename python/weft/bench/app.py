@@ -121,7 +121,8 @@ def _pick_runtimes(console: Console, wanted: str | None, also: list[str], tune: 
     for name in dict.fromkeys(wanted.split(",")):
         runtime = next((r for r in found if r.name == name), None)
         if runtime is None:
-            reason = next((line for line in missing if line.startswith(f"{name}:")), "there is no such runtime")
+            none = f"there is no such runtime, only {', '.join(r.name for r in found)}"
+            reason = next((line for line in missing if line.startswith(f"{name}:")), none)
             raise typer.BadParameter(f"runtime '{name}': {reason}")
         picked.append(runtime)
     return picked

@@ -7,7 +7,7 @@ from weft.paths import ROOT
 
 
 def build_dir() -> Path:
-    return Path(os.environ.get("WEFT_BUILD_DIR", ROOT / "build")).resolve()
+    return Path(os.environ.get("WEFT_BUILD_DIR") or ROOT / "build").resolve()
 
 
 def programs_dir() -> Path:

@@ -11,7 +11,7 @@
 namespace weft::core {
 
 /// Of 64 direct switches from unit to unit on a worker one is not made, so that its scheduler looks for what others
-/// offer. Worker::direct_switches goes up by four, and is 0 when it is time: the switch that makes it 0 is not made,
+/// offer. Turns::direct_switches goes up by four, and is 0 when it is time: the switch that makes it 0 is not made,
 /// and the scheduler, which then finds it so, looks around.
 [[gnu::always_inline]] inline bool count_direct_switch(Worker& worker) {
   constexpr std::uint8_t one_of_64 = 256 / 64;
