@@ -6,6 +6,7 @@
 // Identities (rung 3): the members of an outermost team have one each, kept by the root from region
 // to region, so that threadprivate variables persist; likewise those of the teams that an initial team opens. Members
 // of inner teams, and the teams of a large league, run on the claimer's free identity, and keep it if they suspend.
+#include <bit>
 #include <cstdlib>
 #include <new>
 
@@ -456,10 +457,11 @@ bool keep_looking(const Team& team, unsigned round) {
   }
   // What waits at another worker this one could take, if it had nothing to look for. And others may want its CPU by
   // now. (Bug: with the active policy 8 members on 2 CPUs took ten times as long as on libgomp.)
-  constexpr unsigned between_questions = 64;
-  if (round < between_questions) return settings.wait_policy != WaitPolicy::passive;
-  if (round % between_questions == 0 && (core::any_work(worker) || !core::spinning_pays(worker, os::now_ns())))
-    return false;
+  constexpr unsigned first_rounds = 64;
+  constexpr unsigned most_between_questions = 4096;
+  if (round < first_rounds) return settings.wait_policy != WaitPolicy::passive;
+  const bool asks = std::has_single_bit(round) || round % most_between_questions == 0;  // it looks at all workers
+  if (asks && (core::any_work(worker) || !core::spinning_pays(worker, os::now_ns()))) return false;
   if (settings.wait_policy == WaitPolicy::hybrid) return round < settings.looks;
   return settings.wait_policy == WaitPolicy::active && round < 1000 * settings.looks;
 }
