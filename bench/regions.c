@@ -3,6 +3,7 @@
 //   members=N            one region of N members
 //   outer=L,inner=N      a region of L members, each of which opens one of N
 //   barrier=1            with a barrier in each inner region
+//   barrier=1,task=1     and a task of each outer member's: those that wait at the end look for more of these
 //   taskloop=1           a taskloop of N tasks in place of each inner region, its outer loop run by a thread for each
 //   CPU
 //
@@ -18,6 +19,7 @@ typedef struct {
   int outer;  // 0: flat
   int inner;
   bool barrier;
+  bool task;
   bool taskloop;
 } Shape;
 
@@ -42,6 +44,10 @@ static void nested_with_barriers(void* argument) {
   const Shape shape = *(const Shape*)argument;
 #pragma omp parallel for num_threads(shape.outer)
   for (int i = 0; i < shape.outer; i++) {
+    if (shape.task) {
+#pragma omp task
+      empty(i, 0);
+    }
 #pragma omp parallel num_threads(shape.inner)
     {
       empty(i, omp_get_thread_num());
@@ -103,8 +109,10 @@ static bool check(Shape shape) {
 
 static void run(const Options* options, const char* config) {
   Shape shape = {config_int(config, "outer", 0), config_int(config, "inner", config_int(config, "members", 2)),
-                 config_int(config, "barrier", 0) != 0, config_int(config, "taskloop", 0) != 0};
+                 config_int(config, "barrier", 0) != 0, config_int(config, "task", 0) != 0,
+                 config_int(config, "taskloop", 0) != 0};
   if (shape.taskloop && shape.outer == 0) fail("taskloop: of nested regions (outer=L,inner=N) only");
+  if (shape.task && !shape.barrier) fail("task: with barrier=1 only");
   const double start = now_ns();
   const bool before = check(shape);
   void (*const regions)(void*) = !shape.outer     ? flat

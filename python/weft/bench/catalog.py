@@ -436,7 +436,10 @@ CONSTRUCTS: tuple[Benchmark, ...] = (
         "barriers",
         "Fig. 4.8: nested regions with a barrier in each inner one",
         "regions",
-        tuple(Case(f"outer={n},inner={n},barrier=1", f"{n} x {n}, a barrier", quick=n == 8) for n in (8, 56)),
+        (
+            *(Case(f"outer={n},inner={n},barrier=1", f"{n} x {n}, a barrier", quick=n == 8) for n in (8, 56)),
+            Case("outer=64,inner=2,barrier=1,task=1", "64 x 2, a barrier, 64 tasks"),
+        ),
         timeout_s=60,
         in_main=False,
     ),
