@@ -46,6 +46,11 @@ struct Line {
   }
 };
 
+void write_line(const char* format, va_list arguments) {
+  const Line line(format, arguments);
+  write_out(line.text, line.length);
+}
+
 }  // namespace
 
 void keep_stderr() {
@@ -95,18 +100,15 @@ void panic(const char* format, ...) {
   while (!first_to_end()) ::pause();  // another thread ends the process, and says why
   va_list arguments;
   va_start(arguments, format);
-  const Line line(format, arguments);
-  va_end(arguments);
-  write_out(line.text, line.length);
+  write_line(format, arguments);
   std::_Exit(EXIT_FAILURE);
 }
 
 void fail(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const Line line(format, arguments);
+  write_line(format, arguments);
   va_end(arguments);
-  write_out(line.text, line.length);
   std::exit(EXIT_FAILURE);
 }
 
