@@ -37,8 +37,8 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
 /// Whether a waiting member should look again rather than sleep; `round` counts its looks.
 bool keep_looking(const Team& team, unsigned round);
 
-/// How many looks at the condition cost as much as a search in vain, which comes to the seats of all members. (Bug: with
-/// 64 of them each wait took half a millisecond, thirty times as long as one that has no tasks.)
+/// How many looks at the condition cost as much as a search in vain, which comes to the seats of all members. (Bug:
+/// with 64 of them each wait took half a millisecond, thirty times as long as one that has no tasks.)
 inline unsigned looks_of_a_search(const TaskPool& pool) {
   constexpr unsigned seats_in_a_look = 8;
   return pool.members.load(std::memory_order_relaxed) / seats_in_a_look;
