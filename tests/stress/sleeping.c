@@ -21,6 +21,15 @@ enum { members = 4, sleep_ms = 30 };
 
 static const struct timespec short_time = {0, sleep_ms * 1000000L};
 
+static struct timespec after(clockid_t clock, int milliseconds) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  time.tv_nsec += milliseconds * 1000000L;
+  time.tv_sec += time.tv_nsec / 1000000000;
+  time.tv_nsec %= 1000000000;
+  return time;
+}
+
 static void compute_until(const atomic_int* ended, int wanted) {
   double value = 1;
   while (atomic_load(ended) < wanted) {
@@ -62,11 +71,7 @@ static void sleep_in_all_ways(void) {
     expect_slept("usleep", usleep(sleep_ms * 1000), began);
     began = seconds_now();
     expect_slept("clock_nanosleep", clock_nanosleep(CLOCK_MONOTONIC, 0, &short_time, NULL), began);
-    struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_nsec += short_time.tv_nsec;
-    end.tv_sec += end.tv_nsec / 1000000000;
-    end.tv_nsec %= 1000000000;
+    const struct timespec end = after(CLOCK_REALTIME, sleep_ms);
     began = seconds_now();
     expect_slept("clock_nanosleep until a time", clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL), began);
     struct timeval time = {0, sleep_ms * 1000};
@@ -76,6 +81,18 @@ static void sleep_in_all_ways(void) {
     expect_slept("ppoll", ppoll(NULL, 0, &short_time, NULL), began);
   }
 }
+
+// Bug: weft looked at the time before libc did, and crashed where there is none.
+static void sleep_for_what_is_no_time(void) {
+  const struct timespec none = {0, 1000000000};
+  const struct timespec* nowhere = NULL;
+  CHECK_EQUAL(nanosleep(nowhere, NULL) == 0 ? 0 : errno, EFAULT, "nanosleep without a time");
+  CHECK_EQUAL(nanosleep(&none, NULL) == 0 ? 0 : errno, EINVAL, "nanosleep");
+  CHECK_EQUAL(clock_nanosleep(CLOCK_MONOTONIC, 0, nowhere, NULL), EFAULT, "clock_nanosleep without a time");
+  CHECK_EQUAL(clock_nanosleep(CLOCK_MONOTONIC, 0, &none, NULL), EINVAL, "clock_nanosleep");
+}
+
+static void what_is_no_time_is_refused(void) { beside_others(sleep_for_what_is_no_time); }
 
 static void sleeps_last_as_asked(void) { beside_others(sleep_in_all_ways); }
 
@@ -178,15 +195,6 @@ static struct {
 
 static bool all_have_come(void) { return atomic_load(&here.come) == meeting; }
 
-static struct timespec after(clockid_t clock, int milliseconds) {
-  struct timespec time;
-  clock_gettime(clock, &time);
-  time.tv_nsec += milliseconds * 1000000L;
-  time.tv_sec += time.tv_nsec / 1000000000;
-  time.tv_nsec %= 1000000000;
-  return time;
-}
-
 static void sleep_for_nanoseconds(void) { nanosleep(&short_time, NULL); }
 static void sleep_for_microseconds(void) { usleep(sleep_ms * 1000); }
 static void sleep_for_a_second(void) { sleep(1); }
@@ -256,6 +264,7 @@ int main(int count, char** arguments) {
   const struct Case cases[] = {
       {"sleeps_last_as_asked", sleeps_last_as_asked, 0},
       {"polls_go_on", polls_go_on, 0},
+      {"what_is_no_time_is_refused", what_is_no_time_is_refused, 0},
       {"sleepers_are_seen_at_once", sleepers_are_seen_at_once, 0},
       {NULL, NULL, 0},
   };

@@ -49,7 +49,10 @@ constinit NextFunction<int(pthread_barrier_t*)> meet("pthread_barrier_wait");
 
 constexpr long least_microseconds = 200;
 
-bool is_long(const timespec* time) { return time->tv_sec > 0 || time->tv_nsec >= least_microseconds * 1000; }
+// Without a time libc says what is wrong.
+bool is_long(const timespec* time) {
+  return time != nullptr && (time->tv_sec > 0 || time->tv_nsec >= least_microseconds * 1000);
+}
 
 }  // namespace
 
