@@ -130,8 +130,8 @@ Worker& open_worker(Worker& worker);
 /// Puts a ready unit where it belongs, and tells those who may run it.
 void put_ready(Worker& worker, Unit& unit);
 
-/// Under a custom scheduler, which looks only into its pools: puts what lies at the worker itself into the first of
-/// them. That was there before the worker had the scheduler, or has no other worker to go to.
+/// Under a custom scheduler that has pools, and looks only into these: puts what lies at the worker itself into the
+/// first of them. That was there before the worker had the scheduler, or has no other worker to go to.
 void put_own_into_pool(Worker& worker);
 
 /// For a root: runs what its worker has at hand until the unit is done or nothing is left.

@@ -448,18 +448,20 @@ void forget(Worker& worker, Seen& before, std::uint64_t now) {
   close_hand(worker);
 }
 
+// What another KLT has told; it is looked at far more often than told.
+bool take(std::atomic<bool>& told) {
+  return told.load(std::memory_order_relaxed) && told.exchange(false, std::memory_order_relaxed);
+}
+
 void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
   if (!worker.active.load(std::memory_order_relaxed)) return forget(worker, before, now);
-  const bool says_it_sleeps = worker.interrupts.sleep_begins.load(std::memory_order_relaxed) &&
-                              worker.interrupts.sleep_begins.exchange(false, std::memory_order_relaxed);
+  const bool says_it_sleeps = take(worker.interrupts.sleep_begins);
   if (says_it_sleeps) before.quick_looks = quick_looks;
   const bool looks_quickly = before.quick_looks != 0;
   if (looks_quickly) --before.quick_looks;
   const bool others_take_its_hand = see_to_its_hand(worker, before, now);
   const void* group = worker.interrupts.stuck_group.load(std::memory_order_relaxed);
-  if (worker.interrupts.spins.load(std::memory_order_relaxed) &&
-      worker.interrupts.spins.exchange(false, std::memory_order_relaxed))
-    note_spinner(group);
+  if (take(worker.interrupts.spins)) note_spinner(group);
   const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
   const std::uint64_t passed = points - std::exchange(before.points, points);
   before.said_it_sleeps = says_it_sleeps || (before.said_it_sleeps && passed == 0);
@@ -643,10 +645,10 @@ void going_to_sleep() {
   Worker* worker = this_worker();
   if (worker == nullptr || is_lent_from_here(*worker) || worker->current == nullptr) return;
   if (!worker->active.load(std::memory_order_relaxed)) return;
-  if (!has_local_work(*worker) && !units_wait()) return;
   const std::uint64_t points = worker->scheduling_points.load(std::memory_order_relaxed);
-  const bool is_known = std::exchange(worker->interrupts.points_at_sleep, points) == points;
-  if (is_known && watchdog_sees_blocked(*worker)) return;
+  if (points == worker->interrupts.points_at_sleep && watchdog_sees_blocked(*worker)) return;
+  if (!has_local_work(*worker) && !units_wait()) return;
+  worker->interrupts.points_at_sleep = points;
   worker->interrupts.sleep_begins.store(true, std::memory_order_relaxed);
   look_again_soon();
 }

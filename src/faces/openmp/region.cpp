@@ -12,8 +12,8 @@
 
 #include "arch/cpu.h"
 #include "base/panic.h"
-#include "core/identities.h"
 #include "core/find.h"
+#include "core/identities.h"
 #include "core/idle.h"
 #include "core/scheduler.h"
 #include "core/watchdog.h"
