@@ -42,6 +42,11 @@ void run_stacked(void* argument) {
   scheduler->users.fetch_sub(1, std::memory_order_release);
 }
 
+// (Bug: what no other worker could take stayed here for ever, if the scheduler had no pool for it either.)
+void run_one_that_lies_here(core::Worker& worker) {
+  if (core::Unit* unit = core::next_local(worker)) core::run_one(worker, *unit);
+}
+
 }  // namespace
 
 extern "C" int weft_scheduler_create(weft_scheduler_kind kind, size_t count, weft_pool* const* pools,
@@ -70,15 +75,6 @@ extern "C" int weft_scheduler_free(weft_scheduler* handle) {
   scheduler_of(handle)->destroy();
   return WEFT_OK;
 }
-
-namespace {
-
-// (Bug: what no other worker could take stayed here for ever, if the scheduler had no pool for it either.)
-void run_one_that_lies_here(core::Worker& worker) {
-  if (core::Unit* unit = core::next_local(worker)) core::run_one(worker, *unit);
-}
-
-}  // namespace
 
 extern "C" int weft_scheduler_stops(weft_scheduler* handle) {
   if (handle == nullptr) return 1;

@@ -48,8 +48,17 @@ def main() -> None:
         run("cmake", "--build", work / "build")
         check("a program linked by find_package", run(work / "build" / "user"), greeting)
 
-        shown = run(prefix / "bin" / "weft", "run", "sh", "-c", "echo $LD_PRELOAD").strip()
+        weft = prefix / "bin" / "weft"
+        shown = run(weft, "run", "sh", "-c", "echo $LD_PRELOAD").strip()
         check("what weft run preloads", shown, str(prefix / "lib" / "weft" / "build" / "dropin" / "libgomp.so.1"))
+
+        bench = subprocess.run([weft, "bench"], capture_output=True, text=True, timeout=100, check=False)
+        if bench.returncode != 1 or "belong to a checkout" not in bench.stderr:
+            sys.exit(f"weft bench: status {bench.returncode}, {bench.stderr!r}")
+
+        headers = (prefix / "include" / "weft").iterdir()
+        others = [file.name for file in headers if file.suffix not in (".h", ".hpp")]
+        check("what lies beside the headers", ", ".join(others), "")
 
 
 if __name__ == "__main__":

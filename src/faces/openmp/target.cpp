@@ -20,17 +20,10 @@
 namespace weft::openmp {
 namespace {
 
-/// exit(), not an abrupt end: what the program has printed must be seen.
-[[noreturn]] void end_program() { exit(EXIT_FAILURE); }
-
 void check_device(int device, const char* by) {
-  if (device == invalid_device) {
-    base::warn("there is no device omp_invalid_device (%s)", by);
-    end_program();
-  }
+  if (device == invalid_device) base::fail("there is no device omp_invalid_device (%s)", by);
   if (is_host_device(device) || global_icv.target_offload != TargetOffload::mandatory) return;
-  base::warn("OMP_TARGET_OFFLOAD=mandatory: there is no device %d (%s)", device, by);
-  end_program();
+  base::fail("OMP_TARGET_OFFLOAD=mandatory: there is no device %d (%s)", device, by);
 }
 
 /// What lies before the addresses and the copies.
