@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from pathlib import Path
 
 
 def dispatch(arguments: list[str]) -> int:
@@ -20,15 +19,11 @@ def dispatch(arguments: list[str]) -> int:
     try:
         from weft import cli
     except ModuleNotFoundError as error:
+        from weft.paths import how_to_get_packages
+
         print(f"weft: the Python package '{error.name}' is missing; {how_to_get_packages()}", file=sys.stderr)
         return 1
     return cli.main(arguments)
-
-
-def how_to_get_packages() -> str:
-    if (Path(__file__).resolve().parents[2] / "Makefile").exists():
-        return "`make build` installs it"
-    return "an installation has `weft run` and `weft ctl`; the other commands belong to a checkout"
 
 
 def drop_output() -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from weft import __version__
+from weft.paths import how_to_get_packages
 
 app = typer.Typer(
     name="weft",
@@ -87,7 +88,7 @@ def bench_command(context: typer.Context) -> None:
     try:
         from weft.bench.app import app as bench
     except ModuleNotFoundError as error:
-        print(f"weft: bench: the Python package '{error.name}' is missing", file=sys.stderr)
+        print(f"weft: bench: the Python package '{error.name}' is missing; {how_to_get_packages()}", file=sys.stderr)
         raise typer.Exit(1) from None
     raise typer.Exit(bench(args=context.args, prog_name="weft bench", standalone_mode=False) or 0)
 

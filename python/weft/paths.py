@@ -1,4 +1,4 @@
-"""Where things lie in a checkout."""
+"""Where things lie in a checkout, or an installation, which has a part of that."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DROPIN_FOLDER = ROOT / "build" / "dropin"
 DROPIN = DROPIN_FOLDER / "libgomp.so.1"
+
+
+def how_to_get_packages() -> str:
+    if (ROOT / "Makefile").exists():
+        return "`make build` installs it"
+    return "an installation has `weft run` and `weft ctl`; the other commands belong to a checkout"
 
 
 def put_link(link: Path, target: Path) -> None:
