@@ -3,6 +3,7 @@
 
 #include "api/convert.h"
 #include "core/klt_switch.h"
+#include "core/roots.h"
 #include "core/slices.h"
 #include "core/watchdog.h"
 #include "os/interrupt.h"

@@ -3,6 +3,7 @@
 #include "api/convert.h"
 #include "core/environment.h"
 #include "core/preempt.h"
+#include "core/roots.h"
 #include "core/scheduler.h"
 #include "core/watchdog.h"
 

@@ -7,6 +7,7 @@
 #include "core/find.h"
 #include "core/klt_switch.h"
 #include "core/scheduler.h"
+#include "core/worker_klts.h"
 
 using namespace weft;
 using api::handle_of;

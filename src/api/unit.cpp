@@ -4,6 +4,7 @@
 #include "base/panic.h"
 #include "core/create.h"
 #include "core/extras.h"
+#include "core/fork.h"
 #include "core/scheduler.h"
 #include "core/technique/choice.h"
 #include "core/technique/start.h"

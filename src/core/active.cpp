@@ -40,6 +40,7 @@
 #include "core/preempt_timer.h"
 #include "core/scheduler.h"
 #include "core/watchdog.h"
+#include "core/worker_klts.h"
 #include "core/workers.h"
 #include "os/barrier.h"
 #include "os/control.h"
@@ -198,7 +199,7 @@ void use_cpus(unsigned cpus) {
     word = asked.load(std::memory_order_seq_cst);
     activate(std::min({cpus, runtime.workers.get(), most_asked_for(word)}));
   } while (asked.load(std::memory_order_seq_cst) != word);
-  if (runtime.active.load(std::memory_order_relaxed) <= before || !(any_work() || any_placed())) return;
+  if (runtime.active.load(std::memory_order_relaxed) <= before || !something_waits()) return;
   // For those that have not been started yet. With places each has one of its own to attend.
   notify();
   while (place_pools.count != 0 && start_another_klt()) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/create.h"
+#include "core/fork.h"
 #include "core/scheduler.h"
 #include "core/spinlock.h"
 

@@ -1,9 +1,12 @@
-// Finding work: in the worker's own pools, in the shares that others publish, in the pools of others.
+// Finding work: in the worker's own pools and its scheduler's, in the shares that others publish, in the pools of
+// others.
 //
 // A root that waits may lend its KLT only to what lies within a share (Worker::lends_within). What it
 // comes across and may not run, it puts aside where it found it; the others take it from there.
 #pragma once
 
+#include "core/own_scheduler.h"
+#include "core/place_pools.h"
 #include "core/pool/share.h"
 #include "core/unit.h"
 #include "core/worker.h"
@@ -39,6 +42,24 @@ Unit* next_of_deque(Worker& worker);
 /// none.
 Unit* next_handed_in(Worker& worker);
 
+/// The next ready unit that the worker has at hand: the one it was handed, then those of its scheduler's pools, if it
+/// has one of the program's, then next_local().
+inline Unit* next_ready(Worker& worker) {
+  if (worker.claims.has_new_scheduler) [[unlikely]]
+    worker.claims.has_new_scheduler = false;
+  if (Unit* unit = worker.handed_on; unit != nullptr) {
+    worker.handed_on = nullptr;
+    return unit;
+  }
+  if (worker.scheduler() != nullptr) {
+    // Its pools may never be empty, and what has become ready here without a pool must not wait for that for ever.
+    if (is_turn_of_others(worker)) [[unlikely]]
+      if (Unit* unit = next_local(worker); unit != nullptr) return unit;
+    if (Unit* unit = worker.scheduler()->next(worker); unit != nullptr) return unit;
+  }
+  return next_local(worker);
+}
+
 /// Something that another worker offers: a unit or a share, or a share only.
 enum class Sought : std::uint8_t { anything, share };
 Found search(Worker& worker, Sought sought = Sought::anything);
@@ -54,5 +75,8 @@ bool any_work(const Worker& worker);
 
 /// Whether anybody offers anything, `scope` aside.
 bool any_work();
+
+/// The same, or something waits at a place.
+inline bool something_waits() { return any_work() || any_placed(); }
 
 }  // namespace weft::core

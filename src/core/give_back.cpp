@@ -11,6 +11,7 @@
 #include "core/place_pools.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
+#include "core/worker_klts.h"
 #include "core/workers.h"
 #include "os/barrier.h"
 
@@ -42,7 +43,7 @@ void give_back() {
   StackCache::release_depots();
   // What a timer, or the kernel, has made ready for one that was about to end: nobody slept who could be told.
   os::heavy_fence();
-  if (any_work() || any_placed()) notify();
+  if (something_waits()) notify();
 }
 
 }  // namespace weft::core

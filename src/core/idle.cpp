@@ -58,7 +58,9 @@
 #include "core/preempt_timer.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
+#include "core/spares.h"
 #include "core/watchdog.h"
+#include "core/worker_klts.h"
 #include "core/workers.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -247,11 +249,7 @@ void Searching::sleep() {
 
 // ---------------------------------------------------------------- spares
 
-namespace {
-
-bool something_waits() { return any_work() || any_placed(); }
-
-}  // namespace
+namespace {}  // namespace
 
 void look_after_what_was_left() {
   left_to_awake.exchange(false, std::memory_order_acq_rel);

@@ -48,7 +48,7 @@ void reset_in_child() {
 }
 
 // Not by who is about to start it. (Bug: a child that another thread forked in between waited for ever for who starts.)
-// And before the rest of the core (runtime.cpp).
+// And before the rest of the core (fork.cpp).
 [[gnu::constructor(1000)]] void watch_forks() { pthread_atfork(nullptr, nullptr, reset_in_child); }
 
 void tell(State now) {

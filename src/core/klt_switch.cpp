@@ -57,6 +57,7 @@
 
 #include "base/panic.h"
 #include "core/create.h"
+#include "core/fork.h"
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/place_pools.h"
@@ -67,6 +68,7 @@
 #include "core/segment.h"
 #include "core/signal_masks.h"
 #include "core/spinlock.h"
+#include "core/technique/pass.h"
 #include "core/watchdog.h"
 #include "os/barrier.h"
 #include "os/clock.h"

@@ -104,6 +104,11 @@ class Scheduler {
   void* const data_;
 };
 
+/// Whether a function of the program's chooses what comes next on the worker, the caller's.
+inline bool has_custom_function(const Worker& worker) {
+  return worker.scheduler() != nullptr && worker.scheduler()->is_custom();
+}
+
 /// Whether the calling worker's scheduler, a custom one, has to return.
 bool scheduler_stops(const Worker& worker);
 

@@ -7,6 +7,7 @@
 #include "core/idle.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
+#include "core/worker_klts.h"
 #include "core/workers.h"
 #include "os/barrier.h"
 

@@ -9,6 +9,7 @@
 #include "core/klt_switch.h"
 #include "core/pool/pool.h"
 #include "core/preempt.h"
+#include "core/roots.h"
 #include "core/segment.h"
 #include "core/watchdog.h"
 #include "core/workers.h"

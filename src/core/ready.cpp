@@ -9,6 +9,7 @@
 #include "core/place_pools.h"
 #include "core/pool/chain.h"
 #include "core/pool/pool.h"
+#include "core/technique/pass.h"
 #include "core/technique/start.h"
 #include "core/workers.h"
 

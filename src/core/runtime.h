@@ -1,4 +1,5 @@
-// The process-wide part: which workers there are, and how a KLT comes to have one.
+// The process-wide part: what start-up sets, and which workers there are. (How a KLT comes to have one: roots.h,
+// worker_klts.h, spares.h.)
 #pragma once
 
 #include <atomic>
@@ -58,6 +59,7 @@ struct Runtime {
   Spinlock entrance;                                                 // held while a thread becomes a root
   std::atomic<bool> main_has_ended{false};  // by pthread_exit: the process lives on with its threads
   std::atomic<unsigned> epoch{0};           // grows in each forked child
+  std::atomic<bool> is_set_up{false};       // before, a forked child has nothing to undo
   std::atomic<Worker*> worker_at[most_worker_slots];
 };
 
@@ -75,43 +77,13 @@ inline Worker& worker_of(const Unit& unit) { return *runtime.worker_at[unit.plac
 void configure(const Config& config);
 void configure(const Config& config, const Hooks& hooks);
 
-/// The worker of the calling KLT; makes the KLT a root if it is not in weft yet.
-Worker& enter();
-/// The same; nullptr: no memory.
-Worker* try_enter();
-inline Worker& worker_here() {
-  Worker* worker = this_worker();
-  return worker != nullptr ? *worker : enter();
-}
+/// Starts the runtime, if that has not been done. Not in a handler.
+void start_runtime();
 
 /// The number of workers, without starting any. Before weft has started this asks the kernel, and takes some 15 us.
 unsigned worker_count();
 
-/// Starts one more KLT if fewer run than are wanted. False if none was started.
-bool start_another_klt();
-
-/// Ends the KLT of a worker of weft's, once it finds nothing to run; `release` is called before others can have its
-/// slot. See core/give_back.cpp.
-void end_klt(Worker& worker, void (*release)(Worker&));
-
-/// A worker of the program's own, on a KLT of its own, with that scheduler; nullptr: none can be had.
-Worker* start_worker(Scheduler* scheduler);
-/// Waits until it has nothing left to do, and ends it and its KLT.
-void join_worker(Worker& worker);
-
-/// Makes one more spare worker run; nullptr: none can be had.
-Worker* wake_spare();
-/// This one, if it rests.
-bool wake_spare(Worker& worker);
-
-/// In a forked child: the function of the unit, or of the scheduler or pool, that has forked comes to its end. It is a
-/// root now, and under its frames are those of a worker of the parent's. So its destructors run, and the process ends
-/// as by the end of its last thread.
-[[noreturn]] void end_forked();
-
-/// The unit has forked while it had no worker (call_blocking): in the child it goes on as a root.
-void go_on_as_root(Unit& forked);
-
+/// Of all workers.
 Counters sum_counters();
 
 }  // namespace weft::core

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/place_pools.h"
+#include "core/roots.h"
 #include "core/runtime.h"
 #include "core/unit.h"
 #include "core/worker.h"
@@ -148,10 +149,6 @@ void put_behind_all_others(Worker& worker, Unit& unit);
 void put_back_passed_over(Worker& worker, Unit& unit);
 /// The same of the one that has just yielded and left its stack.
 void put_back_yielded(Worker& worker, Unit& unit);
-
-/// From the handler (core/klt_switch.h): takes the unit that comes next on the worker, if it holds a KLT and the
-/// scheduler has nothing to see to before. No lock, no memory. nullptr: the scheduler decides.
-Unit* next_that_holds_klt(Worker& worker, const Unit& leaving);
 
 /// Of the next unit's KLT, which comes back from where that was left: the one that was left for it is as after yield().
 /// No lock that the interrupted code may hold, no memory.

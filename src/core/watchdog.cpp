@@ -23,6 +23,7 @@
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/slices.h"
+#include "core/spares.h"
 #include "core/technique/start.h"
 #include "core/watchdog_findings.h"
 #include "core/workers.h"

@@ -88,7 +88,7 @@ struct ObjectOfCode {
 using FindObject = int(void*, ObjectOfCode*);
 FindObject* find_object = nullptr;
 
-// Early: its handler for forks is called before that of the core (core/runtime.cpp).
+// Early: its handler for forks is called before that of the core (core/fork.cpp).
 [[gnu::constructor(1000)]] void look_up_functions() {
   yield_function = find_exported("sched_yield");
   sleep_function = find_exported("clock_nanosleep");

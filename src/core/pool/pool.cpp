@@ -21,6 +21,7 @@
 //
 // Rejected: a waker that takes S out of waiters, which would save the futex-wake of each push until S is awake. S may
 // leave at any time (its time is over, it finds a unit), and would have to settle with the waker whom it was for.
+#include "core/fork.h"
 #include "core/pool/pool.h"
 
 #include <cstdlib>

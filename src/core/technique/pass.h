@@ -1,5 +1,6 @@
-// Whether a unit that leaves may pass the worker on to another, which then goes on, or begins, without the scheduler
-// between them. Asked twice per unit that waits once, so nothing here calls anything where the answer is yes.
+// Passing a worker on: from a unit that leaves to another, which then goes on, or begins, without the scheduler between
+// them; and to the one that has been named. Whether that may be is asked twice per unit that waits once, so nothing
+// that is inline here calls anything where the answer is yes.
 #pragma once
 
 #include "core/create.h"
@@ -45,5 +46,26 @@ inline bool may_begin_directly(const Unit& unit) {
 inline bool starts_by_switch(Technique technique) {
   return technique == Technique::full_l || technique == Technique::full;
 }
+
+/// For SS, SS-L and SC, which run one unit after the other as calls: the next unit to be started with the
+/// same technique, if the loop may go on and that is what comes next; else nullptr, and what comes next
+/// is left to the scheduler.
+Unit* next_in_batch(Worker& worker, Technique technique);
+
+/// For a unit that leaves the worker: another, which can be switched to and is to run next; nullptr: what comes next
+/// is the scheduler's business.
+Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
+
+/// Whether `leaving`, the unit that runs, may be left for `next` itself, a ready one (leave_unit_for). Settles its
+/// technique.
+bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next);
+
+/// From the handler (core/klt_switch.h): takes the unit that comes next on the worker, if it holds a KLT and the
+/// scheduler has nothing to see to before. No lock, no memory. nullptr: the scheduler decides.
+Unit* next_that_holds_klt(Worker& worker, const Unit& leaving);
+
+/// The unit yields, and one that is in no pool is what its worker's scheduler runs next; where that can be.
+bool can_hand_on(const Worker& worker, const Unit& unit);
+void hand_on(Worker& worker, Unit& unit, Unit& next);
 
 }  // namespace weft::core

@@ -10,6 +10,7 @@
 #include "arch/context.h"
 #include "core/runtime.h"
 #include "core/technique/entry.h"
+#include "core/technique/pass.h"
 
 namespace weft::core {
 namespace {

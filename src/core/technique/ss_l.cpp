@@ -9,6 +9,7 @@
 // declared so never comes here (api/unit_create.cpp).
 #include "arch/context.h"
 #include "core/technique/entry.h"
+#include "core/technique/pass.h"
 
 namespace weft::core {
 namespace {

@@ -8,6 +8,7 @@
 #include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/technique/choice.h"
+#include "core/technique/pass.h"
 
 namespace weft::core {
 

@@ -181,15 +181,6 @@ bool run_by_joiner(Worker& worker, Unit& awaited);
 /// The unit leaves the frames that it was called from for good: changes its way back.
 void note_first_deviation(Worker& worker, Unit& unit);
 
-/// For SS, SS-L and SC, which run one unit after the other as calls: the next unit to be started with the
-/// same technique, if the loop may go on and that is what comes next; else nullptr, and what comes next
-/// is left to the scheduler.
-Unit* next_in_batch(Worker& worker, Technique technique);
-
-/// For a unit that leaves the worker: another, which can be switched to and is to run next; nullptr: what comes next
-/// is the scheduler's business.
-Unit* next_to_switch_to(Worker& worker, const Unit& leaving);
-
 /// The unit runs again, on the calling worker.
 [[gnu::always_inline]] inline void note_running(Worker& worker, Unit& unit) {
   if (unit.place != worker.index) [[unlikely]] {
@@ -237,10 +228,6 @@ int yield_unit(Worker& worker, Unit& unit);
 int yield_to_first(Worker& worker, Unit& unit, Unit& next, int (*otherwise)(Unit& next));
 /// leave_unit() for this one, of which may_pass_to() says that it can be.
 int leave_unit_for(Worker& worker, Unit& unit, Event event, Unit& next);
-bool may_pass_to(Worker& worker, const Unit& leaving, Unit& next);
-/// The unit yields, and one that is in no pool is what its worker's scheduler runs next; where that can be.
-bool can_hand_on(const Worker& worker, const Unit& unit);
-void hand_on(Worker& worker, Unit& unit, Unit& next);
 /// The same, for the scheduler in any case, and without taking anything out of a pool: from signal handlers.
 int leave_unit_to_scheduler(Worker& worker, Unit& unit, Event event);
 

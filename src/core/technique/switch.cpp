@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "core/fork.h"
 #include "core/own_scheduler.h"
 #include "core/technique/choice.h"
 #include "core/technique/entry.h"

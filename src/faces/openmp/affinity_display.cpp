@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/panic.h"
+#include "core/roots.h"
 #include "core/spinlock.h"
 #include "faces/openmp/affinity_format.h"
 #include "faces/openmp/places.h"

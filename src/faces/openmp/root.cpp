@@ -7,6 +7,7 @@
 #include "core/identities.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
+#include "core/roots.h"
 #include "core/spinlock.h"
 #include "faces/openmp/affinity_display.h"
 #include "faces/openmp/affinity_format.h"

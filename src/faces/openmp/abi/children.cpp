@@ -1,6 +1,6 @@
 // The children and threads that a member starts. They begin with the signals blocked that the thread had which started
 // them; and weft's threads have nearly all blocked (os/klt.h), so that such a child ignored SIGTERM, and its timeouts
-// never came. What fork() needs is done in the child (core/runtime.cpp); the others start a thread, or another program
+// never came. What fork() needs is done in the child (core/fork.cpp); the others start a thread, or another program
 // at once:
 //
 //   pthread_create(),              the calling thread has them blocked meanwhile that the program has, no others

@@ -1,0 +1,94 @@
+#include "core/worker_slots.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/panic.h"
+#include "core/active.h"
+#include "core/workers.h"
+#include "os/futex.h"
+
+namespace weft::core {
+
+Spinlock slots_lock;
+
+namespace {
+
+Worker* unused = nullptr;  // linked by `next_unused`
+
+Worker* new_worker() {
+  void* memory = nullptr;
+  return posix_memalign(&memory, base::cache_line, sizeof(Worker)) == 0 ? new (memory) Worker : nullptr;
+}
+
+// Handles of those that were left in the parent: who has one is told that it has ended. (Bug: the child waited for that
+// for ever, or gave it a unit.)
+void end_workers_of_parent() {
+  for_each_worker([](Worker& gone) {
+    gone.use.store(WorkerUse::none, std::memory_order_relaxed);
+    gone.life.store(0, std::memory_order_relaxed);
+  });
+}
+
+}  // namespace
+
+Worker* register_worker() {
+  SpinGuard guard(slots_lock);
+  if (Worker* worker = unused; worker != nullptr) {
+    unused = worker->next_unused;
+    worker->cpu.store(-1, std::memory_order_relaxed);
+    worker->until_ready = nullptr;
+    worker->until_done = nullptr;  // a thread may end in the midst of a wait, by what a unit on top of it calls
+    worker->held_off = 0;
+    worker->slice.idle_ticks = 0;
+    worker->slice.untimed = false;
+    worker->interrupts.sent.store(false, std::memory_order_relaxed);
+    worker->interrupts.in_vain.store(0, std::memory_order_relaxed);
+    worker->interrupts.tries.store(0, std::memory_order_relaxed);
+    return worker;
+  }
+  const unsigned index = runtime.slots.load(std::memory_order_relaxed);
+  if (index == most_worker_slots)
+    base::panic("more than %u threads of the program use weft at the same time", most_worker_slots);
+  Worker* worker = new_worker();
+  if (worker == nullptr) return nullptr;
+  worker->index = index;
+  worker->random = index * 2654435761U + 1;
+  runtime.worker_at[index].store(worker, std::memory_order_release);
+  runtime.slots.store(index + 1, std::memory_order_release);
+  return worker;
+}
+
+// Not one that a forked child's handler had joined for the parent: it is none of the child's.
+void put_among_unused(Worker& worker) {
+  const bool is_ours = worker.index < runtime.slots.load(std::memory_order_relaxed) &&
+                       runtime.worker_at[worker.index].load(std::memory_order_relaxed) == &worker;
+  if (!is_ours) return;
+  worker.next_unused = unused;
+  unused = &worker;
+}
+
+// All at once: of one whose KLT could not be started somebody may wait for the end already. To that one the slot is
+// left then, for who waits looks at it afterwards, and must not find the next who has it (end_klt()).
+void leave_slot(Worker& worker) {
+  worker.attended.store(nullptr, std::memory_order_relaxed);
+  set_rank(worker, 0);
+  bool was_alive = false;
+  {
+    SpinGuard guard(slots_lock);
+    worker.use.store(WorkerUse::none, std::memory_order_relaxed);
+    worker.active.store(false, std::memory_order_relaxed);  // who has woken it may have stored that late
+    was_alive = worker.life.exchange(0, std::memory_order_release) != 0;
+    if (!worker.claims.ends.load(std::memory_order_relaxed)) put_among_unused(worker);
+  }
+  if (was_alive) os::futex_wake(worker.life, 1);
+}
+
+void reset_slots() {
+  end_workers_of_parent();
+  runtime.slots.store(0, std::memory_order_relaxed);
+  slots_lock.unlock();
+  unused = nullptr;
+}
+
+}  // namespace weft::core

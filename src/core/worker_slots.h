@@ -1,0 +1,25 @@
+// Who has which slot (Runtime::worker_at). A worker that is not needed any more leaves its slot to the next one; its
+// memory stays, for somebody may look at it still.
+#pragma once
+
+#include "core/spinlock.h"
+#include "core/worker.h"
+
+namespace weft::core {
+
+/// Held while a slot is taken or left, or it is said of its worker that it shall run, or end.
+extern Spinlock slots_lock;
+
+/// A slot that a worker left, or a new one; nullptr: no memory.
+Worker* register_worker();
+
+/// Leaves the slot of a worker that nobody carries. Whoever waits for its end (Worker::life) is told.
+void leave_slot(Worker& worker);
+
+/// Under slots_lock: the slot, which has been left, is for whoever comes next.
+void put_among_unused(Worker& worker);
+
+/// In a forked child: there are none.
+void reset_slots();
+
+}  // namespace weft::core
