@@ -6,6 +6,7 @@
 #include "core/active.h"
 #include "core/idle.h"
 #include "core/preempt.h"
+#include "core/spares.h"
 #include "core/sync/semaphore.h"
 #include "os/barrier.h"
 #include "support.h"
