@@ -16,6 +16,7 @@ LIBGOMP_TRACES = (b"GOMP_SPINCOUNT\0", b"GOMP_OPENACC_DIM\0")
 # Functions of one object file of each runtime. A tracer that stands before the runtime's has the first alone.
 LIBGOMP_FUNCTIONS = ("GOMP_parallel", "omp_get_num_threads")
 LIBOMP_FUNCTIONS = ("__kmpc_fork_call", "__kmpc_global_thread_num")
+SHELL = Path("/bin/sh")
 SCRIPT_DEPTH = 4  # as many interpreters of interpreters as Linux follows
 
 
@@ -91,8 +92,20 @@ class Image:
     unreadable: bool = False  # it may be ELF, and may run, but cannot be looked into
 
 
+def is_text(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b"\0" not in file.read(256)
+
+
+def is_for_shell(path: Path) -> bool:
+    """Whether a file without #!, which the kernel refuses, is one that shells run themselves."""
+    with path.open("rb") as file:
+        is_elf = file.read(4) == b"\x7fELF"
+    return not is_elf and os.access(path, os.X_OK) and is_text(path)
+
+
 def find_image(path: Path) -> Image:
-    """Follows #! lines to the ELF file at their end."""
+    """Follows #! lines, or a shell's habit, to the ELF file at their end."""
     image = Image(path)
     try:
         for _ in range(SCRIPT_DEPTH):
@@ -101,6 +114,9 @@ def find_image(path: Path) -> Image:
                 break
             image.path = find_program(interpreter)
             image.interpreters.append(image.path)
+        if is_for_shell(image.path):
+            image.path = SHELL
+            image.interpreters.append(SHELL)
         elf = Elf.open(image.path)
         elf.check()
         image.elf = elf

@@ -17,11 +17,13 @@ from weft.paths import DROPIN, DROPIN_FOLDER, put_link
 from weft.program import (
     NOT_EXECUTABLE,
     NOT_FOUND,
+    SHELL,
     Image,
     ProgramError,
     find_image,
     find_obstacles,
     find_program,
+    is_text,
 )
 
 HELP = """\
@@ -193,15 +195,10 @@ def execute(path: Path, arguments: list[str], environment: dict[str, str]) -> No
         os.execve(path, arguments, environment)
     except OSError as error:
         if error.errno == errno.ENOEXEC and is_text(path):
-            os.execve("/bin/sh", ["sh", str(path), *arguments[1:]], environment)  # as a shell does
+            os.execve(SHELL, ["sh", str(path), *arguments[1:]], environment)  # as a shell does
         missing = error.errno == errno.ENOENT
         detail = "its interpreter or loader is not found" if missing else error.strerror
         raise ProgramError(f"{arguments[0]}: {detail}", NOT_FOUND if missing else NOT_EXECUTABLE) from None
-
-
-def is_text(path: Path) -> bool:
-    with path.open("rb") as file:
-        return b"\0" not in file.read(256)
 
 
 def start(options: Options) -> NoReturn:

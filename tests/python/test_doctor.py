@@ -184,6 +184,18 @@ def test_script_through_env(tmp_path: Path) -> None:
     assert any(note.endswith("/sh") for note in diagnose(str(script)).notes)
 
 
+def test_script_that_a_shell_runs_itself(tmp_path: Path) -> None:
+    script = make_script(tmp_path / "script", "echo\n")
+    found = diagnose(str(script))
+    assert found.can_take_over
+    assert any(note.endswith("interpreter /bin/sh") for note in found.notes)
+
+
+def test_program_of_this_folder(openmp_program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(openmp_program.parent)
+    assert any(f"start it as ./{openmp_program.name}" in note for note in diagnose(openmp_program.name).notes)
+
+
 def test_python_is_told_of_extension_modules() -> None:
     assert any("weft doctor PID" in note for note in diagnose("/usr/bin/python3").notes)
 

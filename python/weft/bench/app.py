@@ -13,7 +13,7 @@ from rich.table import Table
 from weft.console import make_console
 
 from . import machine, mkl, preempt, steps
-from .campaign import QUICK_ROUNDS, QUICK_SCALE, Plan
+from .campaign import DEFAULT_ROUNDS, QUICK_ROUNDS, QUICK_SCALE, Plan
 from .catalog import (
     ALL,
     CATALOG,
@@ -167,7 +167,7 @@ def bench(
             metavar="N",
             help="how often everything is measured in turn (dgemm, kmeans: three times that)",
         ),
-    ] = 5,
+    ] = DEFAULT_ROUNDS,
     quick: Annotated[bool, typer.Option("--quick", help="fewest cases, two short rounds")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="where the JSON goes")] = None,
     png_file: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="where the plot goes")] = None,
@@ -186,6 +186,8 @@ def bench(
     """Measure OpenMP runtimes, and libweft beside other threading libraries."""
     console = make_console(WIDTH, plain=False)
     if not names:
+        if quick or instructions or any((json_file, png_file, runtimes, also)) or rounds != DEFAULT_ROUNDS:
+            raise typer.BadParameter("options without a benchmark: name one, or main; `weft bench` alone lists them")
         _list(console)
         return
     _check_names(names)
@@ -243,7 +245,7 @@ def _measure_openmp(
     is_main = "main" in names or "all" in names
     about = machine.describe(picked)
     if is_main:
-        duration = "; about five minutes" if (rounds, quick) == (5, False) else ""
+        duration = "; about five minutes" if (rounds, quick) == (DEFAULT_ROUNDS, False) else ""
         text = MAIN_JOB.format(
             names=", ".join(r.name for r in picked), cpus=about["cpus"], rounds=rounds, duration=duration
         )

@@ -19,6 +19,7 @@ from .runtimes import Runtime, Setting
 SLOW_US = 300_000  # a case this slow on a runtime is measured there in SLOW_ROUNDS rounds only, times its effort
 SLOW_ROUNDS = 3
 FAILURES_ENOUGH = 2  # a case that fails this often on one of what is compared is left alone there
+DEFAULT_ROUNDS = 5
 QUICK_ROUNDS = 2
 QUICK_SCALE = 0.4  # of the time that a case is measured
 

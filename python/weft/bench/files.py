@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +45,25 @@ def find_outputs(stem: str, json_file: Path | None, png_file: Path | None) -> tu
     return json_path, png_path
 
 
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """An error of writing says which file it was: on a full disk the kernel's does not."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
 def save_figure(figure: Any, path: Path) -> None:
-    figure.savefig(path, dpi=130, format=_plot_format(path))
+    with _naming(path):
+        figure.savefig(path, dpi=130, format=_plot_format(path))
 
 
 def write_record(path: Path, machine: dict[str, Any], rounds: int, measured: dict[str, Any]) -> None:
     record = {"format": 1, "machine": machine, "rounds": rounds, **measured}
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    with _naming(path):
+        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def write_json(path: Path, machine: dict[str, Any], rounds: int, results: Results) -> None:

@@ -70,12 +70,15 @@ def diagnose(subject: str) -> Diagnosis:
     if subject.isascii() and subject.isdigit():
         return diagnose_process(int(subject))
     try:
-        path = find_program(subject)
+        return diagnose_program(subject, find_program(subject))
     except ProgramError as error:
         path = Path(subject)  # a library, or a program of this folder
         if not is_file(path):
             raise SubjectError(str(error)) from None
-    return diagnose_program(subject, path)
+    diagnosis = diagnose_program(subject, path)
+    if "/" not in subject and diagnosis.executable and not diagnosis.library:
+        diagnosis.notes.append(f"it is not in PATH: start it as ./{subject}")
+    return diagnosis
 
 
 def diagnose_program(subject: str, path: Path) -> Diagnosis:

@@ -7,7 +7,7 @@ from typer import BadParameter
 from typer.testing import CliRunner
 
 from weft.bench import app as bench_app
-from weft.bench.files import PLOT_FORMATS, find_outputs, save_figure
+from weft.bench.files import PLOT_FORMATS, find_outputs, save_figure, write_record
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +55,18 @@ def test_nothing_is_measured_before(option: list[str], name: str, monkeypatch: p
     answer = CliRunner().invoke(bench_app.app, [name, *option])
     assert answer.exit_code == 2
     assert option[1] in answer.output
+
+
+def test_a_full_disk_names_the_file():
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_record(Path("/dev/full"), {}, 1, {})
+
+
+@pytest.mark.parametrize("options", [["--rounds", "3"], ["--quick"], ["--runtimes", "weft"], ["--json", "x.json"]])
+def test_options_without_a_benchmark_are_told(options: list[str]):
+    answer = CliRunner().invoke(bench_app.app, options)
+    assert answer.exit_code == 2
+    assert "options without a benchmark" in " ".join(answer.output.split())
 
 
 def test_every_format_can_be_written(tmp_path: Path):
