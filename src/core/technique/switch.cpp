@@ -37,11 +37,9 @@ void note_first_deviation(Worker& worker, Unit& unit) {
 
 namespace {
 
-[[gnu::noinline]] void bind_after_another(Worker& worker, Unit& unit) {
-  unit.stack = take_stack(worker, unit.stack_class);
-}
-
-// Whether it has a stack now, without more than a few instructions.
+// Whether it has a stack now, without more than a few instructions. If not, it begins by way of the scheduler, and what
+// maps a stack for it runs there. (Bug: on the leaving one's it was so deep that one in five units that wait, which
+// had used one page of its stack, kept two.)
 [[gnu::always_inline]] inline bool is_bound_quickly(Worker& worker, Unit& unit) {
   if (unit.stack == nullptr) unit.stack = take_stack_at_hand(worker, unit.stack_class);
   return unit.stack != nullptr;
@@ -80,21 +78,19 @@ inline bool note_departure_quickly(Worker& worker, Unit& unit) {
   return weft_context_pass_to_new(&unit.context, next.stack->top(), &next, worker.fp_control);
 }
 
-[[gnu::noinline]] int pass_to_unbound(Worker& worker, Unit& unit, Unit& next) {
-  bind_after_another(worker, next);
-  return pass_to_new(worker, unit, next);
-}
-
-// Leaves the unit, of which note_left() has told, for `next`.
+// Leaves the unit, of which note_left() has told, for `next`, which has its stack.
 [[gnu::always_inline]] inline int pass_to(Worker& worker, Unit& unit, Unit& next) {
-  if (!next.departed)
-    return is_bound_quickly(worker, next) ? pass_to_new(worker, unit, next) : pass_to_unbound(worker, unit, next);
+  if (!next.departed) return pass_to_new(worker, unit, next);
   note_running(worker, next);
   return weft_context_pass(&unit.context, next.context);
 }
 
-// The same, or for the scheduler if there is none.
+// The same, or for the scheduler, which has to begin it or, if there is none, to find one.
 inline int pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
+  if (next != nullptr && !next->departed && !is_bound_quickly(worker, *next)) [[unlikely]] {
+    worker.handed_on = next;
+    next = nullptr;
+  }
   if constexpr (!sanitizer::active) {
     if (next == nullptr) [[unlikely]]
       return weft_context_leave(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
@@ -107,7 +103,6 @@ inline int pass_on(Worker& worker, Unit& unit, Event event, Unit* next) {
         weft_context_switch(&unit.context, worker.scheduler_context, static_cast<std::intptr_t>(event));
     note_return(fake, value == from_scheduler);
   } else {
-    if (next->stack == nullptr) bind_after_another(worker, *next);
     sanitizer::leave(&fake, next->stack->fiber, next->stack->memory.low, next->stack->size());
     note_return(fake, pass_to(worker, unit, *next) == from_scheduler);
   }
@@ -190,11 +185,6 @@ namespace {
   return swap_to_new(worker, unit, next);
 }
 
-[[gnu::noinline]] int take_turns_with_unbound(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Unit& next) {
-  bind_after_another(worker, next);
-  return take_turns_with_bound(worker, unit, list, next);
-}
-
 // Whether that unit, which has not begun, starts by a switch. Its technique is settled then, unless more than a few
 // instructions are needed for that: the answer is no.
 [[gnu::always_inline]] inline bool starts_by_switch_quickly(Worker& worker, Unit& unit) {
@@ -225,7 +215,7 @@ int take_turns_with_new(Worker& worker, Unit& unit, Ring<Order::fifo>& list, Uni
     return leave_unit(worker, unit, Event::yielded);
   if (count_direct_switch(worker)) return leave_unit_to_scheduler(worker, unit, Event::yielded);
   return is_bound_quickly(worker, next) ? take_turns_with_bound(worker, unit, list, next)
-                                        : take_turns_with_unbound(worker, unit, list, next);
+                                        : leave_unit(worker, unit, Event::yielded);
 }
 
 // A unit that yields into its worker's deque may stand there while it is still on its stack as well, as long as the
@@ -379,6 +369,13 @@ namespace {
   return {worker.scheduler_context, static_cast<std::uintptr_t>(Event::finished)};
 }
 
+[[gnu::always_inline]] inline WeftSuccessor succeed_if_bound(Worker& worker, Unit& unit, Unit& next) {
+  if (next.departed || is_bound_quickly(worker, next)) [[likely]]
+    return succeed(worker, unit, next);
+  worker.handed_on = &next;
+  return succeed_by_scheduler(worker);
+}
+
 }  // namespace
 
 extern "C" WeftSuccessor weft_unit_ends() {
@@ -387,9 +384,7 @@ extern "C" WeftSuccessor weft_unit_ends() {
   if (worker.undeviated.stack == unit.stack)
     worker.undeviated.stack = nullptr;  // it exits, and settle() gives the stack back
   Unit* next = worker.until_done != &unit ? next_to_switch_to(worker, unit) : nullptr;
-  if (next == nullptr) return succeed_by_scheduler(worker);
-  if (!next->departed && next->stack == nullptr) bind_after_another(worker, *next);
-  return succeed(worker, unit, *next);
+  return next != nullptr ? succeed_if_bound(worker, unit, *next) : succeed_by_scheduler(worker);
 }
 
 extern "C" void weft_unit_passed() {
@@ -417,11 +412,6 @@ extern "C" WeftCall weft_unit_begin_after_end(void* begun) {
 }
 
 namespace {
-
-[[gnu::noinline]] WeftSuccessor succeed_by_unbound(Worker& worker, Unit& unit, Unit& next) {
-  bind_after_another(worker, next);
-  return succeed(worker, unit, next);
-}
 
 [[gnu::noinline]] WeftSuccessor end_detailed() {
   Unit& unit = *this_worker()->current;
@@ -455,6 +445,5 @@ extern "C" WeftSuccessor weft_unit_returned() {
   if (!suits) return weft_unit_ends();
   if (count_direct_switch(worker)) return succeed_by_scheduler(worker);
   list->drop();
-  if (!next->departed && !is_bound_quickly(worker, *next)) return succeed_by_unbound(worker, unit, *next);
-  return succeed(worker, unit, *next);
+  return succeed_if_bound(worker, unit, *next);
 }
