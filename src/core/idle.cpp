@@ -59,6 +59,7 @@
 #include "core/runtime.h"
 #include "core/scheduler.h"
 #include "core/spares.h"
+#include "core/stuck.h"
 #include "core/watchdog.h"
 #include "core/worker_klts.h"
 #include "core/workers.h"

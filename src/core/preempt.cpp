@@ -43,6 +43,7 @@
 #include "core/segment.h"
 #include "core/slices.h"
 #include "core/spinners.h"
+#include "core/stuck.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "core/watchdog_findings.h"

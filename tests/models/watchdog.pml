@@ -1,4 +1,4 @@
-/* The watchdog: that members which wait in ways of their own go on, as src/core/watchdog.cpp sees to.
+/* The watchdog: that members which wait in ways of their own go on, as src/core/stuck.cpp sees to.
  *
  * A root holds a mutex of libc's across a barrier with UNITS members. Each of these comes to the barrier; all but the
  * first spin until all have, pass, and sleep in the kernel for the mutex; the first does so at once. The root can go
