@@ -6,7 +6,9 @@ if(WEFT_CCACHE)
   if(WEFT_CCACHE_PROGRAM)
     foreach(language IN ITEMS C CXX)
       if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
-        set(CMAKE_${language}_COMPILER_LAUNCHER "${WEFT_CCACHE_PROGRAM}")
+        # The tests have precompiled headers, which ccache takes only so; nobody here uses __TIME__.
+        set(CMAKE_${language}_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+                                                CCACHE_SLOPPINESS=pch_defines,time_macros "${WEFT_CCACHE_PROGRAM}")
       endif()
     endforeach()
   endif()
