@@ -352,6 +352,29 @@ static void copies(void) {
   }
 }
 
+/* One member leaves, the others execute a loop. (Bug: their ordered regions ran at the same time.) */
+static void ordered_of_those_who_stay(void) {
+  enum { ITERATIONS = 12 };
+  int inside = 0;
+  int next = 0;
+#pragma omp parallel num_threads(4)
+  {
+    if (omp_get_thread_num() == 3) {
+#pragma omp cancel parallel
+    }
+#pragma omp for ordered schedule(dynamic, 1)
+    for (int i = 0; i < ITERATIONS; ++i) {
+#pragma omp ordered
+      {
+        CHECK_EQ(check_add(&inside, 1), 1);
+        CHECK_EQ(check_add(&next, 1), i + 1);
+        check_add(&inside, -1);
+      }
+    }
+  }
+  CHECK_EQ(next, ITERATIONS);
+}
+
 static void body(void) {
   CHECK_EQ(omp_get_cancellation(), 1);
   parallel_region();
@@ -365,6 +388,7 @@ static void body(void) {
   loops_again_and_again();
   singles();
   copies();
+  for (int round = 0; round < CHECK_SCALE(100); ++round) ordered_of_those_who_stay();
 }
 
 int main(int argc, char** argv) {

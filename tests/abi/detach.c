@@ -142,8 +142,34 @@ static void included(void) {
     omp_event_handle_t event;
 #pragma omp task detach(event) shared(value)
     start_fulfiller(event, &value, 200);
+#ifdef __clang__
+#pragma omp taskwait
+#endif
     CHECK_EQ(check_load(&value), 1);
   }
+}
+
+/* By the final task itself, behind its child. (Bug: that hung with LLVM's code, and with gcc's it does on libgomp,
+ * too.) */
+static void included_fulfilled_behind(void) {
+#ifdef __clang__
+  int done = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp task final(1) shared(done)
+  {
+    omp_event_handle_t event;
+    int cell = 0;
+#pragma omp task detach(event) depend(out : cell) shared(done, cell)
+    check_add(&done, 1);
+    CHECK_EQ(check_load(&done), 1);
+    omp_fulfill_event(event);
+#pragma omp task depend(in : cell) shared(done, cell)
+    check_add(&done, 1);
+#pragma omp taskwait
+    CHECK_EQ(check_load(&done), 2);
+  }
+#endif
 }
 
 /* Children of a detached task, and a task that is a child of one that is pending. */
@@ -200,6 +226,7 @@ static void body(void) {
   by_the_creator();
   undeferred();
   included();
+  included_fulfilled_behind();
   with_children();
   after_the_creator_has_ended();
 }

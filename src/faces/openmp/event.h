@@ -3,8 +3,10 @@
 //
 // `left` counts the two. Who takes it to 0 completes the task and frees the event. Whoever fulfils may be any thread of
 // the process, also one that has never had to do with OpenMP, and the task's team may be one that it does not belong
-// to: it holds the team open meanwhile, which it may since the task is pending. The member of a task that GCC's code
-// does not defer does not count its end; it waits until only that is left, and completes the task itself.
+// to: it holds the team open meanwhile, which it may since the task is pending. The member of a task of GCC's code that
+// is not deferred does not count its end; it waits until only that is left, and completes the task itself. So does that
+// of LLVM's, where the descriptor of the task around it lies in a frame and cannot move (GCC's code, which has called
+// LLVM's in a final task); else it goes on at the end of the body, as the specification has it.
 //
 // A task that is discarded by cancellation is complete at once and forgets its event, which then lives until it is
 // fulfilled: `task` is taken away before the end is counted. Its team may be gone then, with the thread of the program
@@ -22,6 +24,7 @@ struct Event {
   TaskCounter left{2};
   Team* team = nullptr;
   std::atomic<Task*> task{nullptr};  // nullptr: not created yet, or discarded
+  bool creator_waits = false;        // for it, behind a task that is not deferred: GCC's code does
   std::atomic<bool> decided{false};  // whether the event is fulfilled or forgotten; by whoever is first to set this
   /// The task's, where a tool is told of that, which outlives the task: it may be discarded while a tool is told that
   /// the event is fulfilled.

@@ -12,11 +12,14 @@
 namespace weft::openmp {
 namespace {
 
-// In a cancelled region a turn may never come.
+// In a cancelled region the turn of a chunk may never come that a member should have had who has left. Chunks that are
+// taken are executed: a loop with ordered regions is not cancelled itself. (Bug: nobody waited for those either, and
+// their ordered regions ran at the same time.)
 bool not_its_turn(const void* argument) {
   auto member = static_cast<const Member*>(argument);
-  return member->loop.shared->turn.load(std::memory_order_seq_cst) != member->loop.first &&
-         !member->team->cancelled.load(std::memory_order_seq_cst);
+  const Workshare& shared = *member->loop.shared;
+  return shared.turn.load(std::memory_order_seq_cst) != member->loop.first &&
+         !(shared.schedule == Schedule::static_ && member->team->cancelled.load(std::memory_order_seq_cst));
 }
 
 // Chunks are often as long as each other: their numbers shall not meet in a few of the addresses.

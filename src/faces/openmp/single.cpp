@@ -51,10 +51,12 @@ void mark_cancelled(Team& team) {
   team.cancelled.store(true, std::memory_order_seq_cst);
 }
 
+// (Bug: it noted what it is through with behind the wait. Two that had executed a region each, before anybody
+// cancelled, waited for each other.)
 void settle_copies(Member& member) {
   if (member.copies == Member::waits_for_copies) return;
-  if (member.copies != 0) wait_for_others(member, member.copies);
   note_passed(member, member.singles);
+  if (member.copies != 0) wait_for_others(member, member.copies);
 }
 
 bool first_at_single(Member& member) {

@@ -275,7 +275,7 @@ Task* move_off_stack(Task& task) {
 }
 
 // The task in hand, which lies on the stack, and those around it that do get descriptors of their own. (Ancestors of
-// one that does not lie there do not either.)
+// one that has its own have theirs; one whose descriptor cannot move has no children that would ask for this.)
 [[gnu::noinline]] void leave_stack(Member& member) {
   member.task = move_off_stack(*member.task);
   for (Task* task = member.task;; task = task->parent) {
@@ -345,6 +345,7 @@ void end_uncounted(Member& member, Task& task) {
                                     void* context, bool may_leave_children) {
   Task task = child_of(*member.task, request);
   task.on_stack = may_leave_children;
+  task.in_frame = !may_leave_children;
   task.data = request.data;
   count_task();
   if (request.copy != nullptr || prepare != nullptr || request.event != nullptr) [[unlikely]]
@@ -419,19 +420,33 @@ template <class Init>
   return make_by(request, [&] { return child_of(*member.task, request); });
 }
 
-void end_undeferred(Member& member, Task& task) {
-  if (task.event == nullptr) return complete(member, task);
+// The body of a task with an event has ended. Whether the task has too: else it belongs to who fulfils the event.
+bool end_detached(Member& member, Task& task) {
   leave_to_others(task);
-  wait_for_event(member, task);
+  if (!end_body_of_detached(member, task)) return false;
   complete_left(member, task);
+  return true;
 }
 
-// The body of an undeferred task, which is completed by its creator.
+// The same of an undeferred task, event or not. (Bug: LLVM's code waited for the event here too, and a final task whose
+// child's event it fulfils behind that hung.)
+bool end_undeferred(Member& member, Task& task) {
+  if (task.event != nullptr && !task.event->creator_waits && !task.parent->in_frame) return end_detached(member, task);
+  if (task.event == nullptr) {
+    complete(member, task);
+  } else {
+    leave_to_others(task);
+    wait_for_event(member, task);
+    complete_left(member, task);
+  }
+  return true;
+}
+
+// The body of an undeferred task.
 [[gnu::noinline]] void run_watched_undeferred(Member& member, Task& task) {
   ompt::Record& record = *task.notes.record;
   run_watched_body(member, task);
-  end_undeferred(member, task);
-  ompt::release(record);
+  if (end_undeferred(member, task)) ompt::release(record);
 }
 
 // One that is undeferred, or created outside of any region; it has been counted.
@@ -565,14 +580,6 @@ void complete_from_elsewhere(Team& team, Task& task) {
 }
 
 namespace {
-
-// The body of a task with an event has ended. Whether the task has too: else it belongs to who fulfils the event.
-bool end_detached(Member& member, Task& task) {
-  leave_to_others(task);
-  if (!end_body_of_detached(member, task)) return false;
-  complete_left(member, task);
-  return true;
-}
 
 // False: it is complete only when its event is fulfilled.
 bool run_unless_discarded(Member& member, Task& task) {

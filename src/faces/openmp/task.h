@@ -177,6 +177,7 @@ struct Task {
   bool final_ = false;
   bool tied = true;
   bool on_stack = false;  // and may have to move before it has children that outlive it
+  bool in_frame = false;  // the same, but it cannot move: its children may not outlive it
   bool must_run = false;  // even if cancelled: its data has been constructed, and its function destroys that
   TaskListing listing = {};
   TaskNotes notes = {};

@@ -106,6 +106,7 @@ TaskRequest request_for(void (*function)(void*), void* data, void (*copy)(void*,
   if ((flags & flag_detach) != 0) {
     // The handle goes into the program's variable, and into its copy, with which the data begins.
     request.event = make_event(member);
+    request.event->creator_waits = true;
     *static_cast<Event**>(detach) = request.event;
     if (request.data != nullptr) *static_cast<Event**>(request.data) = request.event;
   }

@@ -173,7 +173,12 @@ Loop loop_over(const LoopRange<T>& range) {
   loop.up = range.increment > 0;
   loop.start = wide(range.lower);
   loop.step = static_cast<std::uint64_t>(static_cast<std::int64_t>(range.increment));
-  loop.end = range.empty() ? loop.start : loop.up ? wide(range.upper) + 1 : wide(range.upper) - 1;
+  loop.end = loop.start;
+  if (range.empty()) return loop;
+  // Not behind the bound but behind the last iteration. (Bug: behind the type's last value comes its first, and a loop
+  // with a step over all of a 64-bit type had no iterations.)
+  const std::uint64_t last = wide(range.value(range.trips() - 1));
+  loop.end = loop.up ? last + 1 : last - 1;
   return loop;
 }
 
