@@ -97,8 +97,9 @@ extern "C" int weft_pool_push(weft_pool* handle, weft_unit* unit) {
 extern "C" int weft_pool_push_many(weft_pool* handle, size_t count, weft_unit* const* units) {
   if (handle == nullptr || (count != 0 && units == nullptr)) return WEFT_ERR_ARGUMENT;
   if (count == 0) return WEFT_OK;
-  for (size_t index = 0; index < count; ++index) {
+  for (size_t index = 0; index < count; ++index)
     if (units[index] == nullptr) return WEFT_ERR_ARGUMENT;
+  for (size_t index = 0; index < count; ++index) {
     mark_ready(*unit_of(units[index]));
     unit_of(units[index])->next = index + 1 < count ? unit_of(units[index + 1]) : nullptr;
   }

@@ -46,9 +46,10 @@ extern "C" int weft_preempt_enable() {
 
 extern "C" int weft_watchdog(int on) {
   core::worker_here();
+  if (on != 0 && !core::preemption_works()) return WEFT_ERR_UNSUPPORTED;
   core::watchdog_interrupts.store(on != 0, std::memory_order_relaxed);
   if (on != 0) core::watch();
-  return core::preemption_works() ? WEFT_OK : WEFT_ERR_UNSUPPORTED;
+  return WEFT_OK;
 }
 
 extern "C" int weft_watchdog_slices(uint64_t first_ns, uint64_t shortest_ns) {

@@ -6,7 +6,7 @@
 
 namespace weft::core {
 
-/// From now on a fork waits until nobody is where it must not come to (preempt.h).
+/// From now on a unit that forks is not left meanwhile (preempt.h).
 void watch_forks_in_parent();
 
 /// In a forked child: the function of the unit, or of the scheduler or pool, that has forked comes to its end. It is a

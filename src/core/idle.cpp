@@ -250,8 +250,6 @@ void Searching::sleep() {
 
 // ---------------------------------------------------------------- spares
 
-namespace {}  // namespace
-
 void look_after_what_was_left() {
   left_to_awake.exchange(false, std::memory_order_acq_rel);
   if (!something_waits()) return;

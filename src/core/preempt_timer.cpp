@@ -140,7 +140,9 @@ void start_ticking() {
   tick_again_slowly(worker);
 }
 
+// (Bug: that a tick comes early, for what sleeps again, was left to the unit after that one.)
 void tick_again_slowly(Worker& worker) {
+  worker.slice.early = false;
   watch();
   if (worker.slice.idle_ticks >= some_idle_ticks) return;
   if (!one_timer()) {

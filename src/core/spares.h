@@ -10,7 +10,7 @@ Worker* wake_spare();
 /// This one, if it rests.
 bool wake_spare(Worker& worker);
 
-/// The worker, whose KLT has ended, is a spare no more.
+/// The worker, whose KLT has ended or could not be started, is a spare no more.
 void count_out_spare(Worker& worker);
 
 /// In a forked child: there are none.

@@ -32,7 +32,8 @@ void tell_what_others_found();
 /// Whether something waits for any worker that comes by (a hint).
 bool units_wait();
 
-/// How many workers slept in the kernel, while units waited, when it last looked.
+/// How many workers slept in the kernel, or could not be interrupted, while units waited, when it last looked; without
+/// those that have a scheduler of their own.
 unsigned watchdog_counts_blocked();
 /// Whether this one did.
 bool watchdog_sees_blocked(const Worker& worker);

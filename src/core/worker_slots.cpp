@@ -42,6 +42,7 @@ Worker* register_worker() {
     worker->held_off = 0;
     worker->slice.idle_ticks = 0;
     worker->slice.untimed = false;
+    worker->slice.early = false;
     worker->interrupts.sent.store(false, std::memory_order_relaxed);
     worker->interrupts.in_vain.store(0, std::memory_order_relaxed);
     worker->interrupts.tries.store(0, std::memory_order_relaxed);

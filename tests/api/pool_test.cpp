@@ -81,10 +81,14 @@ TEST_P(KindOfPoolTest, GivesInItsOrder) {
   EXPECT_EQ(weft_pool_pop_many(pool, 4, some, &count), WEFT_OK);
   ASSERT_EQ(count, 4U);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(some[i], units[static_cast<std::size_t>(expected[i])]);
+  some[2] = units[0];
   EXPECT_EQ(weft_pool_pop_many(pool, 10, some, &count), WEFT_OK);
   ASSERT_EQ(count, 2U);
+  EXPECT_EQ(some[2], units[0]) << "nothing is written behind the last one";
+  some[0] = units[0];
   EXPECT_EQ(weft_pool_pop_many(pool, 10, some, &count), WEFT_ERR_EMPTY);
   EXPECT_EQ(count, 0U);
+  EXPECT_EQ(some[0], units[0]) << "written on success only";
   // ... and by the scheduler.
   EXPECT_EQ(weft_pool_push_many(pool, units.size(), units.data()), WEFT_OK);
   EXPECT_EQ(weft_pool_size(pool), 6U);
@@ -205,6 +209,24 @@ TEST_F(PoolTest, ArgumentsThatMakeNoSense) {
   EXPECT_EQ(weft_pool_pop_wait(pool, 0, nullptr), WEFT_ERR_ARGUMENT);
   EXPECT_EQ(weft_pool_size(pool), 0U);
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+// Bug: those before the one that is missing were ready then, and in no pool.
+TEST_F(PoolTest, OneThatIsMissingKeepsAllFromBeingPushed) {
+  weft_pool* pool = make_pool();
+  const weft_unit_attr attr = never_preempted(with(WEFT_FULL, pool));
+  weft_unit* units[2] = {};
+  ASSERT_EQ(weft_unit_create([](void*) {}, nullptr, &attr, &units[0]), WEFT_OK);
+  weft_unit* popped = nullptr;
+  ASSERT_EQ(weft_pool_pop(pool, &popped), WEFT_OK);
+  ASSERT_EQ(popped, units[0]);
+  const weft_state before = weft_unit_state(units[0]);
+  EXPECT_EQ(weft_pool_push_many(pool, 2, units), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(weft_unit_state(units[0]), before);
+  EXPECT_EQ(weft_pool_size(pool), 0U);
+  EXPECT_EQ(weft_pool_push(pool, units[0]), WEFT_OK);
+  OwnScheduler own(WEFT_BASIC, {pool});
+  EXPECT_EQ(weft_unit_free(units[0]), WEFT_OK);
 }
 
 TEST_F(PoolTest, APopWaits) {

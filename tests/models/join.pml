@@ -1,5 +1,5 @@
 /* The end of a free-standing unit, and those who wait for it: the word Unit::waiters of src/core/create.cpp
- * (wait_for_end, end_free_standing, tell_waiters, detach) with resume() and resume_all() of src/core/scheduler.cpp.
+ * (wait_for_end, end_free_standing, tell_waiters, detach) with resume() and resume_all() of src/core/ready.cpp.
  *
  * One unit ends. JOINERS units join it, early or late, and the last to come back frees it; or, with DETACHER, one
  * detaches it, and the end or the detacher frees it. A joiner may be gone as soon as it goes on. The words that

@@ -1,4 +1,5 @@
-/* A root waits: suspend(), resume() and sleep() of src/core/scheduler.cpp, for a unit that is a root.
+/* A root waits: suspend() of src/core/scheduler.cpp, resume() of ready.cpp and sleep() of idle.cpp, for a unit that is a
+ * root.
  *
  * The root announces itself, shows itself, and runs its scheduler; finding nothing it parks: parked = 1,
  * heavy fence, a last look at its own state, sleep while parked. The resumer exchanges `ready` into the

@@ -1,5 +1,5 @@
-/* Suspend against resume: the states of src/core/unit.h, as changed by suspend(), resume() and settle() in
- * src/core/scheduler.cpp.
+/* Suspend against resume: the states of src/core/unit.h, as changed by suspend() in src/core/scheduler.cpp,
+ * resume() in ready.cpp and settle() in settle.cpp.
  *
  * One unit suspends ROUNDS times. Each time it announces itself (suspending), shows itself in `place`,
  * and switches away; its worker saves the context and settles. One of two resumers takes it from `place`

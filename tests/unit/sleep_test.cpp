@@ -1,4 +1,4 @@
-// The head of src/core/scheduler.cpp: idle workers sleep, and no wake-up is lost.
+// The head of src/core/idle.cpp: idle workers sleep, and no wake-up is lost.
 #include <pthread.h>
 #include <thread>
 #include <vector>

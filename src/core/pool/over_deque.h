@@ -30,6 +30,7 @@
 #include "core/pool/chain.h"
 #include "core/pool/deque.h"
 #include "core/pool/list.h"
+#include "core/pool/take_many.h"
 #include "core/spinlock.h"
 #include "core/unit.h"
 
@@ -160,9 +161,7 @@ class SharedDeque : public OverDeque<Spinlock> {
   unsigned pop_many(Unit** units, unsigned most) {
     if (size() == 0) return 0;
     Guard guard(owner_);
-    unsigned taken = 0;
-    while (taken < most && (units[taken] = or_of_the_rest(deque_.pop())) != nullptr) ++taken;
-    return taken;
+    return take_many(units, most, [this] { return or_of_the_rest(deque_.pop()); });
   }
   Unit* steal() { return or_of_the_rest(steal_from_deque()); }
 

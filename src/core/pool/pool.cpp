@@ -29,6 +29,7 @@
 #include "core/pool/chain.h"
 #include "core/pool/over_deque.h"
 #include "core/pool/priority.h"
+#include "core/pool/take_many.h"
 #include "core/pool/two_lists.h"
 #include "core/preempt.h"
 #include "core/runtime.h"
@@ -148,9 +149,7 @@ struct Pool::Through {
     if constexpr (requires { store.pop_many(units, most); }) {
       return store.pop_many(units, most);
     } else {
-      unsigned taken = 0;
-      while (taken < most && (units[taken] = store.pop()) != nullptr) ++taken;
-      return taken;
+      return take_many(units, most, [&store] { return store.pop(); });
     }
   }
 

@@ -24,6 +24,7 @@
 #include "base/fifo.h"
 #include "core/pool/chain.h"
 #include "core/pool/count.h"
+#include "core/pool/take_many.h"
 #include "core/spinlock.h"
 #include "core/unit.h"
 
@@ -190,8 +191,7 @@ class ByPriority {
   unsigned pop_many(Unit** units, unsigned most) {
     if (size() == 0) return 0;
     Guard guard(lock_);
-    unsigned taken = 0;
-    while (taken < most && (units[taken] = tree_.pop()) != nullptr) ++taken;
+    const unsigned taken = take_many(units, most, [this] { return tree_.pop(); });
     count_.subtract(taken);
     return taken;
   }

@@ -22,6 +22,7 @@
 #include "core/pool/chain.h"
 #include "core/pool/count.h"
 #include "core/pool/order.h"
+#include "core/pool/take_many.h"
 #include "core/unit.h"
 
 namespace weft::core {
@@ -158,9 +159,7 @@ class Ring {
   }
 
   unsigned pop_many(Unit** units, unsigned most) {
-    unsigned taken = 0;
-    while (taken < most && (units[taken] = pop()) != nullptr) ++taken;
-    return taken;
+    return take_many(units, most, [this] { return pop(); });
   }
 
   std::size_t size() const {
