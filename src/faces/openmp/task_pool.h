@@ -1,13 +1,14 @@
 // The tasks of a team that wait to be run.
 //
 // Each member that has to do with tasks has a seat in the pool: a deque of its own, and two counts
-// that only it writes. A member takes from its own deque first (the newest), then steals (the
-// oldest). Seats exist from the first task of a team on; a team without tasks pays one load.
+// that only it writes. A member takes from its own deque first (the newest), then from the team's list (before the
+// deque, where that holds something of a higher priority), then steals (the oldest). Seats exist from the first task of
+// a team on; a team without tasks pays one load.
 //
-// All explicit tasks of a region have ended when, with every member in a barrier (so that only tasks
-// make tasks), the sum of `completed`, read first, equals the sum of `created`, read afterwards:
-// counts only grow and completed never exceeds created, so equal sums mean that nothing was pending
-// at the moment between the two readings.
+// Barriers count what is pending in a word of their own (Team::arrived). Elsewhere, as at the end of a region, all
+// explicit tasks have ended when, with every member there (so that only tasks make tasks), the sum of `completed`, read
+// first, equals the sum of `created`, read afterwards: counts only grow and completed never exceeds created, so equal
+// sums mean that nothing was pending at the moment between the two readings.
 #pragma once
 
 #include <atomic>

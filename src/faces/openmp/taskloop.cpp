@@ -2,10 +2,10 @@
 // "Lazy Binary-Splitting", PPoPP 2010).
 //
 // One descriptor stands for the tasks [first, last) of the loop. Whoever runs it makes the first of them, runs it as a
-// call, with its descriptor and data on the stack, and goes on with the next. Before each it splits off the upper half,
-// into a descriptor that others can steal, if the range is longer than a fair part (`longest`), or if nothing lies in
-// its deque, so that somebody may be hungry. So there are about as many descriptors as steals, few tasks hide behind
-// one that lasts, and those of a loop with few tasks lie open at once.
+// call, with its descriptor and data on the stack (on the heap from a depth of 32 on), and goes on with the
+// next. Before each it splits off the upper half, into a descriptor that others can steal, if the range is longer than
+// a fair part (`longest`), or if nothing lies in its deque, so that somebody may be hungry. So there are about as many
+// descriptors as steals, few tasks hide behind one that lasts, and those of a loop with few tasks lie open at once.
 //
 // Counts. The creator counts all tasks of the loop, as its children, in the taskgroup and in its seat, before the first
 // range can be found. A range owes as many as it stands for; a half that is split off takes its part of the debt with
