@@ -20,6 +20,9 @@ struct half {
   void (*wait)(void);
   /* Calls f(argument) in a task within a final one. */
   void (*included)(void (*f)(void*), void* argument);
+  /* Creates a task that is not deferred and whose event another thread fulfils a little later, when it has set *value.
+   */
+  void (*detached)(int* value);
   void* (*new_nest_lock)(void);
   void (*lock_twice)(void* lock); /* and unlocks once */
   void (*unlock)(void* lock);

@@ -1,6 +1,8 @@
 /* One half of the mixed test: compiled once by each compiler, with HALF as the name of what it offers. */
 #include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "mixed.h"
 
@@ -66,6 +68,32 @@ static void included(void (*f)(void*), void* argument) {
 #pragma omp taskwait
 }
 
+struct event_to_fulfil {
+  omp_event_handle_t event;
+  int* value;
+};
+
+static void* fulfil_later(void* argument) {
+  const struct event_to_fulfil to_fulfil = *(struct event_to_fulfil*)argument;
+  free(argument);
+  usleep(2000);
+  __atomic_store_n(to_fulfil.value, 1, __ATOMIC_RELEASE);
+  omp_fulfill_event(to_fulfil.event);
+  return NULL;
+}
+
+static void detached(int* value) {
+  omp_event_handle_t event = (omp_event_handle_t)0;
+#pragma omp task if (0) detach(event) firstprivate(value)
+  {
+    struct event_to_fulfil* to_fulfil = malloc(sizeof *to_fulfil);
+    *to_fulfil = (struct event_to_fulfil){event, value};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, fulfil_later, to_fulfil) != 0) abort();
+    pthread_detach(thread);
+  }
+}
+
 static void* new_nest_lock(void) {
   omp_nest_lock_t* lock = malloc(sizeof *lock);
   omp_init_nest_lock(lock);
@@ -84,5 +112,5 @@ const struct half HALF = {
 #else
     "gcc",
 #endif
-    set_threads, max_threads, level,     ancestor, region,   barrier,       loop,       shares,
-    single,      tasks,       link_next, wait,     included, new_nest_lock, lock_twice, unlock};
+    set_threads, max_threads, level, ancestor, region,   barrier,       loop,       shares, single,
+    tasks,       link_next,   wait,  included, detached, new_nest_lock, lock_twice, unlock};
