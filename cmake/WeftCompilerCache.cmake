@@ -7,8 +7,8 @@ if(WEFT_CCACHE)
     foreach(language IN ITEMS C CXX)
       if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
         # The tests have precompiled headers, which ccache takes only so; nobody here uses __TIME__.
-        set(CMAKE_${language}_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
-                                                CCACHE_SLOPPINESS=pch_defines,time_macros "${WEFT_CCACHE_PROGRAM}")
+        set(CMAKE_${language}_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                                "${WEFT_CCACHE_PROGRAM}")
       endif()
     endforeach()
   endif()

@@ -93,15 +93,9 @@ class Image:
 
 
 def is_text(path: Path) -> bool:
+    """Whether a shell would run the file itself, where the kernel refuses it (it has no #!)."""
     with path.open("rb") as file:
         return b"\0" not in file.read(256)
-
-
-def is_for_shell(path: Path) -> bool:
-    """Whether a file without #!, which the kernel refuses, is one that shells run themselves."""
-    with path.open("rb") as file:
-        is_elf = file.read(4) == b"\x7fELF"
-    return not is_elf and os.access(path, os.X_OK) and is_text(path)
 
 
 def find_image(path: Path) -> Image:
@@ -114,7 +108,7 @@ def find_image(path: Path) -> Image:
                 break
             image.path = find_program(interpreter)
             image.interpreters.append(image.path)
-        if is_for_shell(image.path):
+        if is_text(image.path) and os.access(image.path, os.X_OK):
             image.path = SHELL
             image.interpreters.append(SHELL)
         elf = Elf.open(image.path)

@@ -29,7 +29,8 @@ bool is_to_look_quickly();
 /// Says once each what has been refused elsewhere, so that something is not done as it should be.
 void tell_what_others_found();
 
-/// Whether something waits for any worker that comes by (a hint).
+/// Whether something waits for a worker, put aside for some of them or not (a hint). something_waits() (find.h) is
+/// about what a worker that may run anything finds.
 bool units_wait();
 
 /// How many workers slept in the kernel, or could not be interrupted, while units waited, when it last looked; without

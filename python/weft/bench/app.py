@@ -157,6 +157,7 @@ def _rounds(text: str | int) -> int:
 
 @app.command()
 def bench(
+    context: typer.Context,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="benchmarks, or main, or all; none: list them")
     ] = None,
@@ -186,7 +187,8 @@ def bench(
     """Measure OpenMP runtimes, and libweft beside other threading libraries."""
     console = make_console(WIDTH, plain=False)
     if not names:
-        if quick or instructions or any((json_file, png_file, runtimes, also)) or rounds != DEFAULT_ROUNDS:
+        sources = [context.get_parameter_source(option) for option in context.params]
+        if any(source is not None and source.name == "COMMANDLINE" for source in sources):
             raise typer.BadParameter("options without a benchmark: name one, or main; `weft bench` alone lists them")
         _list(console)
         return

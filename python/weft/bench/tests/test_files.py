@@ -62,7 +62,10 @@ def test_a_full_disk_names_the_file():
         write_record(Path("/dev/full"), {}, 1, {})
 
 
-@pytest.mark.parametrize("options", [["--rounds", "3"], ["--quick"], ["--runtimes", "weft"], ["--json", "x.json"]])
+@pytest.mark.parametrize(
+    "options",
+    [["--rounds", "3"], ["--rounds", "5"], ["--mkl", "x"], ["--quick"], ["--runtimes", "weft"], ["--json", "x.json"]],
+)
 def test_options_without_a_benchmark_are_told(options: list[str]):
     answer = CliRunner().invoke(bench_app.app, options)
     assert answer.exit_code == 2
