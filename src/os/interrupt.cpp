@@ -390,6 +390,10 @@ bool in_handler_of_program() {
   return runs_in_handler(signals_blocked(), stack, looks_at_yields);
 }
 
+bool called_under_lock_of_linker() {
+  return runs_under_lock_of_linker(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+}
+
 void leave(const Interruption& interruption, void (*function)(void*), void* argument) {
   auto interrupted = static_cast<ucontext_t*>(interruption.context);
   const int kept = errno;

@@ -75,6 +75,9 @@ void leave(const Interruption& interruption, void (*function)(void*), void* argu
 /// Whether the caller runs in a handler of the program's, as far as blocked signals tell. A system call.
 bool in_handler_of_program();
 
+/// Whether the caller has been called by dl_iterate_phdr(), which holds a lock of the dynamic linker's.
+bool called_under_lock_of_linker();
+
 /// The signal in use, 0 if none: KLTs of weft's must not block it.
 int interrupt_signal();
 

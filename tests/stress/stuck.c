@@ -517,7 +517,7 @@ static __attribute__((noinline)) int look_from_deep(struct dl_phdr_info* object,
 
 static void looking_at_objects_from_deep(void) { look_by(look_from_deep, 500); }
 
-// Bug: others have their turn where a member reads the clock, also in a callback: new stacks, and the watchdog, waited
+// Bug: others had their turn where a member read the clock, also in a callback: new stacks, and the watchdog, waited
 // for the lock that it held.
 static int look_at_the_clock(struct dl_phdr_info* object, size_t size, void* looked_at) {
   for (int i = 0; i < 200; i++) {
