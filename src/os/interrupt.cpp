@@ -278,7 +278,7 @@ bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t lo
 //
 // A callback that has put more than this below it is taken for any other code. (Bug: what libgfortran calls to tell
 // where an error was has put more than 4 KiB there: nobody got the lock any more.)
-bool runs_under_lock_of_linker(std::uintptr_t stack) {
+[[gnu::no_sanitize_address]] bool runs_under_lock_of_linker(std::uintptr_t stack) {
   const Held held = linker_lock();
   if (held == Held::no) return false;
   const std::uintptr_t looks_at = held == Held::yes ? 64UL * 1024 : 4096;
@@ -311,8 +311,11 @@ bool goes_on_where_interrupted(int signal, const siginfo_t& info, ucontext_t& in
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   Interruption interruption{};
-  if (!is_ours(*info, interruption.cause)) return;
   auto interrupted = static_cast<ucontext_t*>(context);
+  if (!is_ours(*info, interruption.cause)) {  // also what is to end a suspension, where that has ended before
+    make_anew(cut_call_of(*interrupted), *interrupted);
+    return;
+  }
   const bool spares_stack = arch::came_to_alternate_stack(*interrupted);
   if (spares_stack && goes_on_where_interrupted(signal, *info, *interrupted)) return;
   const CutCall cut = cut_call_of(*interrupted);

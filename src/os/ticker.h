@@ -40,6 +40,7 @@ class Ticker {
  private:
   bool prepare(bool again);
   void set(std::uint64_t first_ns, std::uint64_t interval_ns) const;
+  void keep_handler_coming() const;
   void disarm();
   void remove();
 
