@@ -462,6 +462,32 @@ TEST_F(TickerTest, IsStartedAnewWhereTicksHaveCeased) {
   EXPECT_TRUE(ticks_within(long_enough));
 }
 
+// Another KLT takes a tick for lost, or wants no more of them, that has only not been delivered yet. Bug: from
+// Linux 6.13 on it was gone then, and with it the handler that makes anew what it has cut short.
+TEST_F(TickerTest, LeavesASignalToComeWhenAnotherKltSetsIt) {
+  constexpr std::uint64_t long_after = 3'600'000'000'000;
+  const auto is_pending = [] {
+    sigset_t pending{};
+    sigpending(&pending);
+    return sigismember(&pending, os::interrupt_signal()) == 1;
+  };
+  for (const bool stops : {false, true}) {
+    ASSERT_TRUE(ticker_.start(os::now_ns() + 1, 0));
+    ASSERT_TRUE(eventually([this, is_pending] { return is_pending() && !ticker_.is_under_way(); }));
+    std::thread([this, stops] {
+      if (stops)
+        ticker_.stop();
+      else
+        EXPECT_TRUE(ticker_.start(os::now_ns() + long_after, 0));
+    }).join();
+    EXPECT_EQ(ticker_.runs(), !stops);
+    EXPECT_TRUE(ticks_within(0));
+    ticker_.stop();
+    while (ticks_within(0)) {
+    }
+  }
+}
+
 // Bug: one that was started as its KLT ended ticked that one for ever, or nobody, and the next KLT never.
 TEST_F(TickerTest, TicksTheKltThatItBelongsTo) {
   constexpr std::uint64_t interval = 2'000'000;
