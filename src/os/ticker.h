@@ -5,6 +5,8 @@
 // signal is delivered; if nothing else is due earlier, the CPU's clock is programmed for it once more then, right after
 // it was programmed for what came next. With two, what comes next is the other one's tick, and the clock is set for it
 // already. On a virtual machine a tick takes 15 us so, instead of 19 (`preempt interruption 2`).
+//
+// Who starts anew, or stops, one of another KLT's sends that KLT a forwarded tick first (keep_handler_coming()).
 #pragma once
 
 #include <atomic>
