@@ -184,8 +184,8 @@ WEFT_API int weft_latch_count_down(weft_latch* latch, uint32_t by);
 WEFT_API int weft_latch_wait(weft_latch* latch);
 /* TIMEOUT, STACKLESS. */
 WEFT_API int weft_latch_timed_wait(weft_latch* latch, uint64_t nanoseconds);
-/* weft_latch_count_down(), and then weft_latch_wait() unless that has opened it: another may have freed it by then.
- * STATE: as there. STACKLESS: others have to count down yet; the caller has not. */
+/* weft_latch_count_down() and weft_latch_wait() in one: whoever opens it may free it though the caller has not
+ * returned. STATE: as there. STACKLESS: others have to count down yet; the caller has not. */
 WEFT_API int weft_latch_arrive_and_wait(weft_latch* latch, uint32_t by);
 /* EMPTY: it is not open yet. */
 WEFT_API int weft_latch_test(weft_latch* latch);

@@ -292,10 +292,7 @@ int weft_latch_arrive_and_wait(weft_latch* latch, uint32_t by) {
   core::Latch& it = core_of(latch);
   // It only ever goes down: who is the last now does not wait.
   if (it.count() > by && !core::may_wait(core::this_unit())) return WEFT_ERR_STACKLESS;
-  bool opens = false;
-  if (!it.count_down(by, opens)) return WEFT_ERR_STATE;
-  if (!opens) (void)it.wait_until(core::never);
-  return WEFT_OK;
+  return ok_or(it.arrive_and_wait(by), WEFT_ERR_STATE);
 }
 
 int weft_latch_test(weft_latch* latch) {

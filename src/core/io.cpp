@@ -110,11 +110,15 @@ IoServer io_server() {
   }
 }
 
-void refuse(IoRequest& request) {
-  request.refused = true;
+void finish(IoRequest& request) {
   Unit* unit = request.unit;
   unit->next = nullptr;
-  resume_all(unit);
+  resume_all(unit);  // which needs no worker
+}
+
+void refuse(IoRequest& request) {
+  request.refused = true;
+  finish(request);
 }
 
 namespace {
@@ -149,10 +153,44 @@ IoResult done(long answer) { return {0, static_cast<std::size_t>(answer)}; }
 constexpr IoResult too_late{IoResult::timed_out, 0};
 constexpr IoResult not_served{IoResult::no_klt, 0};
 
+// Of many files poll(2) tells by their numbers, too; of one that is known it is another matter.
+IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& identity_of_one, std::uint64_t deadline) {
+  IoToken* tokens = nullptr;
+  for (;;) {
+    IoRequest request;
+    request.kind = IoKind::poll;
+    request.identity = identity_of_one;
+    if (count == 1) request.file = files->fd;
+    long ready = has_lost_its_file(request) ? request.result : os::poll_files(files, count, 0);
+    const bool waits = ready == -EINTR || (ready == 0 && deadline != at_once);
+    if (waits) {
+      if (count > 1 && tokens == nullptr) {
+        tokens = static_cast<IoToken*>(std::calloc(count, sizeof(IoToken)));
+        if (tokens == nullptr) return {IoResult::no_memory};
+      }
+      request.files = files;
+      request.file_count = count;
+      request.of_files = tokens;
+      request.deadline = deadline;
+      if (!serve(request)) {
+        std::free(tokens);
+        return not_served;
+      }
+      if (request.timed_out) deadline = at_once;  // the last look says what there is
+      // EBADF: one was closed meanwhile, of which the next look says POLLNVAL.
+      if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED || request.result == -EBADF)
+        continue;
+      ready = request.result;
+    }
+    std::free(tokens);
+    return ready < 0 ? failed_with(ready) : done(ready);
+  }
+}
+
 // Of a file that is said to be not ready (O_NONBLOCK). `error` is 0 when it is.
-IoResult wait_until_ready(int file, short events, std::uint64_t deadline) {
-  pollfd one{file, events, 0};
-  const IoResult result = poll(&one, 1, deadline);
+IoResult wait_until_ready(const IoRequest& request, short events) {
+  pollfd one{request.file, events, 0};
+  const IoResult result = poll_files(&one, 1, request.identity, request.deadline);
   return result.error == 0 && result.count == 0 ? too_late : result;
 }
 
@@ -174,22 +212,45 @@ IoResult ask(IoRequest& request, short events) {
   if (request.timed_out) return too_late;
   if (request.result == -EAGAIN) {
     if (!may_wait) return too_late;
-    if (const IoResult ready = wait_until_ready(request.file, events, request.deadline); ready.error != 0) return ready;
+    if (const IoResult ready = wait_until_ready(request, events); ready.error != 0) return ready;
   }
   return request.result < 0 ? failed_with(request.result) : done(request.result);
 }
 
 bool shall_wait(long answer) { return answer == -EAGAIN || os::cannot_tell(answer); }
 
+// What an operation is about. While others run it may be closed, and its number be given to another file.
+struct File {
+  int number;
+  os::FileIdentity identity{};  // once others may have run
+
+  explicit File(int its_number) : number(its_number) {}
+  void remember() {
+    if (identity == os::FileIdentity{}) identity = os::identity_of(number);
+  }
+  IoRequest request(IoKind kind, std::uint64_t deadline) {
+    remember();
+    IoRequest request;
+    request.kind = kind;
+    request.file = number;
+    request.identity = identity;
+    request.deadline = deadline;
+    return request;
+  }
+};
+
 // Units that are ready here may well bring what the caller would wait for; then nobody has to be asked. Once for each
 // operation. False: there are none, or it has been done.
 class OthersFirst {
  public:
   explicit OthersFirst(std::uint64_t deadline) : may_(deadline != at_once) {}
-  bool ran(long answer) {
+  bool ran(long answer, File& file) {
     const bool run = may_ && answer == -EAGAIN && has_local_work(worker_here());
     may_ = false;
-    if (run) yield();
+    if (run) {
+      file.remember();
+      yield();
+    }
     return run;
   }
 
@@ -197,77 +258,53 @@ class OthersFirst {
   bool may_;
 };
 
-}  // namespace
-
-IoResult read(int file, void* to, std::size_t size, std::uint64_t deadline) {
+// All of it is written; read is what there is, but a file on a disk up to its end.
+IoResult transfer(IoKind kind, int number, char* memory, std::size_t size, std::uint64_t deadline) {
   if (size > os::most_transferred) size = os::most_transferred;
-  std::size_t count = 0;
+  const bool reads = kind == IoKind::read;
+  File file(number);
   OthersFirst others(deadline);
+  std::size_t count = 0;
   for (;;) {
-    void* at = static_cast<char*>(to) + count;
-    const long answer = os::read_now(file, at, size - count);
-    if (answer == -EINTR) continue;
-    if (answer >= 0) {
-      count += static_cast<std::size_t>(answer);
-      if (count == size || answer == 0 || !os::lies_on_disk(file)) return {0, count};
-      continue;
-    }
-    if (others.ran(answer)) continue;
-    IoResult result;
+    char* at = memory + count;
+    const std::size_t left = size - count;
+    long answer = -EBADF;
+    if (is_still(number, file.identity))
+      answer = reads ? os::read_now(number, at, left) : os::write_now(number, at, left);
+    if (answer == -EINTR || others.ran(answer, file)) continue;
+    IoResult result = answer >= 0 ? done(answer) : failed_with(answer);
     if (shall_wait(answer)) {
-      IoRequest request;
-      request.kind = IoKind::read;
-      request.file = file;
+      IoRequest request = file.request(kind, deadline);
       request.address = at;
-      request.size = size - count;
-      request.deadline = deadline;
-      result = ask(request, POLLIN);
+      request.size = left;
+      result = ask(request, reads ? POLLIN : POLLOUT);
       if (result.error == EAGAIN) continue;
-    } else {
-      result = failed_with(answer);
     }
-    if (result.error != 0 && count == 0) return result;
-    return {0, count + result.count};
+    count += result.count;
+    const bool goes_on = result.error == 0 && result.count != 0 && count < size && (!reads || os::lies_on_disk(number));
+    if (!goes_on) return count != 0 ? IoResult{0, count} : result;
   }
 }
 
+}  // namespace
+
+IoResult read(int file, void* to, std::size_t size, std::uint64_t deadline) {
+  return transfer(IoKind::read, file, static_cast<char*>(to), size, deadline);
+}
+
 IoResult write(int file, const void* from, std::size_t size, std::uint64_t deadline) {
-  if (size > os::most_transferred) size = os::most_transferred;
-  std::size_t count = 0;
-  OthersFirst others(deadline);
-  do {
-    const void* at = static_cast<const char*>(from) + count;
-    const long answer = os::write_now(file, at, size - count);
-    if (answer == -EINTR || others.ran(answer)) continue;
-    IoResult result = answer >= 0 ? done(answer) : failed_with(answer);
-    if (shall_wait(answer)) {
-      IoRequest request;
-      request.kind = IoKind::write;
-      request.file = file;
-      request.address = const_cast<void*>(at);
-      request.size = size - count;
-      request.deadline = deadline;
-      result = ask(request, POLLOUT);
-      if (result.error == EAGAIN) continue;
-    }
-    if (result.error != 0 && count == 0) return result;
-    if (result.error != 0 || result.count == 0) break;
-    count += result.count;
-  } while (count < size);
-  return {0, count};
+  return transfer(IoKind::write, file, static_cast<char*>(const_cast<void*>(from)), size, deadline);
 }
 
 IoResult accept(int socket, sockaddr* address, socklen_t* size, int flags, std::uint64_t deadline) {
   if (socket < 0) return failed_with(-EBADF);  // poll(2) passes over it (Bug: the time was over, again and again)
   const socklen_t room = size != nullptr ? *size : 0;
+  File file(socket);
   for (;;) {
-    IoRequest request;
-    request.kind = IoKind::accept;
-    request.file = socket;
+    IoRequest request = file.request(IoKind::accept, deadline);
     request.flags = flags;
     request.address = address;
     request.address_size = size;
-    request.deadline = deadline;
     const IoResult result = ask(request, POLLIN);
     if (result.error != EAGAIN) return result;
     if (size != nullptr) *size = room;
@@ -277,20 +314,17 @@ IoResult accept(int socket, sockaddr* address, socklen_t* size, int flags, std::
 namespace {
 
 // EAGAIN: a Unix socket that does not wait by itself, and whoever listens has no room for one more.
-IoResult try_to_connect(int socket, const sockaddr* address, socklen_t size, std::uint64_t deadline) {
-  IoRequest request;
-  request.kind = IoKind::connect;
-  request.file = socket;
+IoResult try_to_connect(File& file, const sockaddr* address, socklen_t size, std::uint64_t deadline) {
+  IoRequest request = file.request(IoKind::connect, deadline);
   request.address = const_cast<sockaddr*>(address);
   request.size = size;
-  request.deadline = deadline;
   // The kernel would wait for room on a thread of the ring's, and a cancellation that comes as it begins is lost.
   request.by_klts = deadline != never && size >= sizeof address->sa_family && address->sa_family == AF_UNIX;
   if (!serve(request)) return not_served;
   // Begun, and going on without us.
   if (!request.timed_out && (request.result == -EINPROGRESS || request.result == -EINTR)) {
-    if (const IoResult ready = wait_until_ready(socket, POLLOUT, deadline); ready.error != 0) return ready;
-    request.result = os::outcome_of_connecting(socket);
+    if (const IoResult ready = wait_until_ready(request, POLLOUT); ready.error != 0) return ready;
+    if (!has_lost_its_file(request)) request.result = os::outcome_of_connecting(file.number);
   }
   if (request.timed_out) return too_late;
   return request.result < 0 ? failed_with(request.result) : done(0);
@@ -303,8 +337,9 @@ IoResult connect(int socket, const sockaddr* address, socklen_t size, std::uint6
   constexpr std::uint64_t shortest_pause_ns = 1000ULL * 1000;
   constexpr std::uint64_t longest_pause_ns = 32 * shortest_pause_ns;
   std::uint64_t pause_ns = shortest_pause_ns;
+  File file(socket);
   for (;;) {
-    const IoResult result = try_to_connect(socket, address, size, deadline);
+    const IoResult result = try_to_connect(file, address, size, deadline);
     if (result.error != EAGAIN) return result;
     const std::uint64_t now = os::now_ns();
     if (now >= deadline) return too_late;
@@ -314,34 +349,7 @@ IoResult connect(int socket, const sockaddr* address, socklen_t size, std::uint6
 }
 
 IoResult poll(pollfd* files, std::size_t count, std::uint64_t deadline) {
-  IoToken* tokens = nullptr;
-  for (;;) {
-    long ready = os::poll_files(files, count, 0);
-    const bool waits = ready == -EINTR || (ready == 0 && deadline != at_once);
-    IoRequest request;
-    if (waits) {
-      if (count > 1 && tokens == nullptr) {
-        tokens = static_cast<IoToken*>(std::calloc(count, sizeof(IoToken)));
-        if (tokens == nullptr) return {IoResult::no_memory};
-      }
-      request.kind = IoKind::poll;
-      request.files = files;
-      request.file_count = count;
-      request.of_files = tokens;
-      request.deadline = deadline;
-      if (!serve(request)) {
-        std::free(tokens);
-        return not_served;
-      }
-      if (request.timed_out) deadline = at_once;  // the last look says what there is
-      // EBADF: one was closed meanwhile, of which the next look says POLLNVAL.
-      if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED || request.result == -EBADF)
-        continue;
-      ready = request.result;
-    }
-    std::free(tokens);
-    return ready < 0 ? failed_with(ready) : done(ready);
-  }
+  return poll_files(files, count, {}, deadline);
 }
 
 }  // namespace weft::core

@@ -102,7 +102,7 @@ void transfer(IoRequest& request, short events, Now now, OfPipe of_pipe, Later l
     const long ready = wait_for_file(request.file, events, request.deadline);
     request.timed_out = ready == 0;
     request.result = ready;
-    if (ready <= 0) return;
+    if (ready <= 0 || has_lost_its_file(request)) return;
     request.result = uninterrupted(now);
     if (os::cannot_tell(request.result)) request.result = uninterrupted(of_pipe);
     // (Bug: a write that a disk has to make room for was tried again and again, even when its time was over.)
@@ -124,7 +124,9 @@ void connect_in_time(IoRequest& request) {
   if (request.result == -EINPROGRESS) {
     const long ready = wait_for_file(request.file, POLLOUT, request.deadline);
     request.timed_out = ready == 0;
-    request.result = ready > 0 ? os::outcome_of_connecting(request.file) : ready;
+    request.result = ready;
+    if (has_lost_its_file(request)) return;
+    if (ready > 0) request.result = os::outcome_of_connecting(request.file);
   }
   if (!was_nonblocking) os::set_nonblocking(request.file, false);
 }
@@ -134,7 +136,7 @@ void accept_in_time(IoRequest& request) {
     const long ready = wait_for_file(request.file, POLLIN, request.deadline);
     request.timed_out = ready == 0;
     request.result = ready;
-    if (ready <= 0) return;
+    if (ready <= 0 || has_lost_its_file(request)) return;
   }
   request.result = uninterrupted([&request] {
     return os::accept_connection(request.file, static_cast<sockaddr*>(request.address), request.address_size,
@@ -143,6 +145,7 @@ void accept_in_time(IoRequest& request) {
 }
 
 void make_call(IoRequest& request) {
+  if (has_lost_its_file(request)) return;
   switch (request.kind) {
     case IoKind::read:
       transfer(
@@ -190,9 +193,7 @@ void* serve(void*) {
   for (;;) {
     IoRequest& request = next_request();
     make_call(request);
-    Unit* unit = request.unit;
-    unit->next = nullptr;
-    resume_all(unit);  // which needs no worker
+    finish(request);
   }
 }
 

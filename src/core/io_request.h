@@ -1,12 +1,14 @@
 // What a unit waits for in the kernel, and who serves it there.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include "core/timer.h"
+#include "os/io.h"
 #include "os/ring.h"
 
 namespace weft::core {
@@ -27,6 +29,7 @@ enum class IoKind : std::uint8_t { read, write, accept, connect, poll };
 struct IoRequest {
   IoKind kind = IoKind::read;
   int file = -1;
+  os::FileIdentity identity;  // of the file, where another may have got its number since; else empty
   int flags = 0;
   void* address = nullptr;  // memory to read into or write from, or a socket's address
   std::size_t size = 0;
@@ -53,6 +56,19 @@ struct IoRequest {
   bool over = false;
 };
 
+/// Before a number is used again: false, the file was closed, and another has the number. Nothing is known of the empty
+/// identity.
+inline bool is_still(int file, const os::FileIdentity& identity) {
+  return identity == os::FileIdentity{} || os::identity_of(file) == identity;
+}
+
+/// Before its file is used. True: it is another's number by now, and the request is answered so.
+inline bool has_lost_its_file(IoRequest& request) {
+  if (is_still(request.file, request.identity)) return false;
+  request.result = -EBADF;
+  return true;
+}
+
 /// Serves requests until the process ends, on the KLT that calls it, which has opened the ring.
 [[noreturn]] void serve_by_ring();
 /// Any KLT. The unit has announced that it will suspend, and does so next. False: the ring's KLT can be woken no more,
@@ -62,7 +78,8 @@ bool ask_ring(IoRequest& request);
 /// The same by KLTs that wait in system calls. False: there is none, and none can be had; nothing has happened.
 bool ask_klts(IoRequest& request);
 
-/// Nobody serves it: its unit goes on. Any KLT.
+/// It is served, or nobody serves it: its unit goes on. Any KLT.
+void finish(IoRequest& request);
 void refuse(IoRequest& request);
 
 /// In a forked child.

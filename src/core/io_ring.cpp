@@ -119,7 +119,10 @@ IoRequest* take_asked() {
 void begin_what_is_asked() {
   for (IoRequest* request = take_asked(); request != nullptr;) {
     IoRequest* next = request->next;
-    begin(*request);
+    if (has_lost_its_file(*request))
+      finish(*request);
+    else
+      begin(*request);
     request = next;
   }
 }

@@ -65,11 +65,14 @@ long send_some(int socket, const void* from, std::size_t size, int flags) {
   return arch::system_call(SYS_sendto, socket, address_of(from), static_cast<long>(cut(size)), flags | MSG_NOSIGNAL);
 }
 
-bool is_pipe(int file) {
+// All zero: there is no file.
+struct stat status_of(int file) {
   struct stat status {};
-  return arch::system_call(SYS_newfstatat, file, address_of(""), address_of(&status), AT_EMPTY_PATH) == 0 &&
-         S_ISFIFO(status.st_mode);
+  arch::system_call(SYS_fstat, file, address_of(&status));
+  return status;
 }
+
+bool is_pipe(int file) { return S_ISFIFO(status_of(file).st_mode); }
 
 // O_NONBLOCK is a matter of the open file description, which others may have too: so the pipe is opened once more.
 // Nobody at the other end of one with a name (ENXIO): the call that waits does not then. No /proc: it does.
@@ -153,9 +156,13 @@ void set_nonblocking(int file, bool nonblocking) {
   arch::system_call(SYS_fcntl, file, F_SETFL, nonblocking ? flags | O_NONBLOCK : flags & ~long{O_NONBLOCK});
 }
 
+FileIdentity identity_of(int file) {
+  const struct stat status = status_of(file);
+  return {status.st_dev, status.st_ino};
+}
+
 bool lies_on_disk(int file) {
-  struct stat status {};
-  if (arch::system_call(SYS_newfstatat, file, address_of(""), address_of(&status), AT_EMPTY_PATH) != 0) return false;
+  const struct stat status = status_of(file);
   return S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
 }
 

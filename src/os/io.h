@@ -41,6 +41,16 @@ long outcome_of_connecting(int socket);
 long is_nonblocking(int file);
 void set_nonblocking(int file, bool nonblocking);
 
+/// What tells a file from others that get its number: exact for sockets and pipes; a terminal or a file on a disk that
+/// is opened twice is one, and so are all that only the kernel has an inode for (eventfds, timers). Empty: there is no
+/// file.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity& other) const { return device == other.device && inode == other.inode; }
+};
+FileIdentity identity_of(int file);
+
 /// Whether read_now() may have read less than there is: of a file on a disk, what was in memory.
 bool lies_on_disk(int file);
 

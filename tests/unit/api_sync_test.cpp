@@ -318,6 +318,31 @@ TEST_F(ApiSync, FlagLetsGoWhoWaited) {
   }
 }
 
+// Bug: who arrived looked at it once more after its own step, when it was another latch.
+TEST_F(ApiSync, ALatchIsFreedByWhoOpensIt) {
+  constexpr std::uint32_t of_another = 7;
+  constexpr unsigned arrivals = 16;
+  for (const TimeLimit limit; !limit.is_over();) {
+    weft_latch latch = WEFT_LATCH_INIT(arrivals + 1);
+    Jobs jobs;
+    std::atomic<unsigned> left{arrivals};
+    for (unsigned arrival = 0; arrival < arrivals; ++arrival)
+      jobs.start([&] {
+        EXPECT_EQ(weft_latch_arrive_and_wait(&latch, 1), WEFT_OK);
+        --left;
+      });
+    while ((__atomic_load_n(&latch.word, __ATOMIC_ACQUIRE) & WEFT_LATCH_MAX) != 1) core::yield();
+    EXPECT_EQ(weft_latch_count_down(&latch, 1), WEFT_OK);
+    __atomic_store_n(&latch.word, of_another, __ATOMIC_RELEASE);
+    const bool go_on = eventually_spinning([&] {
+      core::yield();
+      return left == 0;
+    });
+    EXPECT_TRUE(go_on);
+    if (!go_on) weft_latch_count_down(&latch, of_another);
+  }
+}
+
 TEST_F(ApiSync, SelectOfMoreThanFitOnTheStack) {
   std::vector<weft_flag> flags(50, weft_flag WEFT_FLAG_INIT);
   std::vector<weft_event> events;

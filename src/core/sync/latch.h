@@ -17,12 +17,10 @@ class Latch {
 
   explicit Latch(std::uint32_t count) : word_(count) {}
   /// False: the count is less than that; nothing is changed.
-  bool count_down(std::uint32_t by = 1) {
-    bool opens = false;
-    return count_down(by, opens);
-  }
-  /// `opens`: the latch is open by this call, and may be gone.
-  bool count_down(std::uint32_t by, bool& opens);
+  bool count_down(std::uint32_t by = 1);
+  /// The same, and waits until it is open. Whoever opens it may free it at once, and so nothing of it is looked at
+  /// after the own step.
+  bool arrive_and_wait(std::uint32_t by);
   bool is_open() const { return word_.load(std::memory_order_acquire) == 0; }
   void wait() { (void)wait_until(never); }
   /// False: the deadline has passed.
@@ -32,8 +30,10 @@ class Latch {
 
  private:
   static constexpr std::uint32_t parked = 1U << 31U;
+  struct Arrival;
   bool open(std::uint32_t by);
   static bool still_closed(const void* latch);
+  static bool steps_down(const void* arrival);
   mutable std::atomic<std::uint32_t> word_;
 };
 

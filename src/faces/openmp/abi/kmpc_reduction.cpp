@@ -178,7 +178,7 @@ template <class From>
 void* begin_reductions(std::int32_t count, const From* inputs) {
   Member& member = this_member();
   Taskgroup* group = member.task->group;
-  if (group == nullptr) base::panic("a task reduction outside of a taskgroup");
+  if (group == nullptr) base::fail("a task reduction outside of a taskgroup");
   add_set(member, *group, *make_recipe(count, inputs), nullptr);
   return group;
 }
@@ -236,7 +236,7 @@ WEFT_EXPORT void* __kmpc_task_reduction_get_th_data(Gtid, void*, void* address) 
   const Member& member = this_member();
   ReductionPlace place;
   if (!find_reduction(member, address, &place))
-    weft::base::panic("couldn't find matching task_reduction or reduction with task modifier for %p", address);
+    weft::base::fail("couldn't find matching task_reduction or reduction with task modifier for %p", address);
   return copy_for(member, place);
 }
 

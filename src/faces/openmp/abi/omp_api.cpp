@@ -156,7 +156,7 @@ WEFT_EXPORT void omp_free(void* block, AllocatorHandle) { deallocate(block); }
 /// The allocate clause: where there is no memory, the construct cannot go on.
 WEFT_EXPORT void* GOMP_alloc(std::size_t alignment, std::size_t size, AllocatorHandle handle) {
   void* block = allocate(alignment, size, or_default(handle));
-  if (block == nullptr && size != 0) base::panic("Out of memory allocating %zu bytes", size);
+  if (block == nullptr && size != 0) base::fail("Out of memory allocating %zu bytes", size);
   return block;
 }
 WEFT_EXPORT void GOMP_free(void* block, AllocatorHandle) { deallocate(block); }
