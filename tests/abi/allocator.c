@@ -48,6 +48,13 @@ static void fallbacks(void) {
   CHECK(block != NULL);
   CHECK(omp_alloc(500, to_other) == NULL);
   omp_free(block, to_other);
+#ifndef __clang__ /* libomp wants omp_atk_fb_data */
+  const omp_allocator_handle_t to_any = make(omp_atk_fallback, omp_atv_allocator_fb, 300);
+  block = omp_alloc(500, to_any);
+  CHECK(block != NULL);
+  omp_free(block, to_any);
+  omp_destroy_allocator(to_any);
+#endif
   omp_destroy_allocator(to_other);
   omp_destroy_allocator(to_default);
   omp_destroy_allocator(none);

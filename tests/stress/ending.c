@@ -352,10 +352,34 @@ static void allocator_aborts(void) {
   omp_alloc(1000, omp_init_allocator(omp_default_mem_space, 2, traits));
 }
 
+static void variable_gets_no_memory(void) {
+  atexit(end_as_usual);
+  const omp_alloctrait_t traits[] = {{omp_atk_fallback, omp_atv_null_fb}, {omp_atk_pool_size, 16}};
+  const omp_allocator_handle_t none = omp_init_allocator(omp_default_mem_space, 2, traits);
+  int value = 3;
+#pragma omp parallel num_threads(1) firstprivate(value) allocate(none : value)
+  ++value;
+}
+
+static void reduction_does_not_exist(void) {
+  atexit(end_as_usual);
+  int known = 0;
+  int sum = 0;
+#pragma omp taskgroup task_reduction(+ : known)
+  {
+#pragma omp task in_reduction(+ : sum)
+    ++sum;
+  }
+}
+
 static void ends_by_the_runtime(void) {
   expect_end_with("format_does_not_exist", 33, true);
   expect_end_with("format_in_member_does_not_exist", 33, true);
   expect_end_with("allocator_aborts", 33, true);
+#ifndef __clang__  // libomp's crash
+  expect_end_with("variable_gets_no_memory", 33, true);
+  expect_end_with("reduction_does_not_exist", 33, true);
+#endif
 }
 
 static void main_thread_ends(void) { expect_end("main_thread_ends_first", 33); }
@@ -393,6 +417,8 @@ int main(int count, char** arguments) {
       {"format_does_not_exist", format_does_not_exist, 1},
       {"format_in_member_does_not_exist", format_in_member_does_not_exist, 1},
       {"allocator_aborts", allocator_aborts, 1},
+      {"variable_gets_no_memory", variable_gets_no_memory, 1},
+      {"reduction_does_not_exist", reduction_does_not_exist, 1},
       {"main_thread_ends_first", main_thread_ends_first, 1},
       {"last_thread_ends", last_thread_ends, 1},
       {"last_thread_ends_after_idle_main", last_thread_ends_after_idle_main, 1},

@@ -90,7 +90,7 @@ AllocatorHandle next_of(AllocatorHandle handle, std::size_t size) {
     case default_memory:
       return default_allocator;
     case allocator_fallback:
-      return made->fallback_data;
+      return made->fallback_data != null_allocator ? made->fallback_data : default_allocator;
     default:
       return null_allocator;
   }

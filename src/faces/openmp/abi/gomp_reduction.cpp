@@ -108,7 +108,7 @@ WEFT_EXPORT void GOMP_task_reduction_remap(std::size_t count, std::size_t origin
     ReductionPlace place;
     if (!find_reduction(member, addresses[index], &place) || (index < originals && place.original == nullptr))
       weft::base::fail("couldn't find matching task_reduction or reduction with task modifier for %p",
-                        addresses[index]);
+                       addresses[index]);
     addresses[index] = place.copy;
     if (index < originals) addresses[count + index] = const_cast<void*>(place.original);
   }
