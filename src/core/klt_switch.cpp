@@ -86,6 +86,7 @@ struct Lent {
   Unit* first;
   bool loops;
   const Unit* until_done;
+  weft_fp_control modes;  // with which units begin in the frame that lends
   Stack* stack;
   std::atomic<std::uint32_t> is_back{0};
   void* context = nullptr;  // of the KLT itself, while its scheduler begins there
@@ -245,7 +246,7 @@ std::intptr_t order_of(Lent& lent) {
 void schedule_lent(void* argument) {
   Lent& lent = *static_cast<Lent*>(argument);
   Worker& worker = *lent.worker;
-  run_lent(worker, *lent.first, lent.loops, lent.until_done);
+  run_lent(worker, *lent.first, lent.modes, lent.loops, lent.until_done);
   install_own(worker);
   take_pending_signals_along(worker);
   Klt& here = *worker.carrier.load(std::memory_order_relaxed);
@@ -373,7 +374,7 @@ Klt* begin_here(Lent& lent) {
 // The KLT that the worker was born with lends it to a free one, or to that of the unit (nullptr), and sleeps until it
 // is back. `stack`: for the scheduler there.
 void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
-  Lent lent{&worker, &unit, !worker.claims.frame_returns, worker.until_done, &stack};
+  Lent lent{&worker, &unit, !worker.claims.frame_returns, worker.until_done, worker.fp_control, &stack};
   install_home(worker);  // a root's own: a signal may come for it meanwhile
   take_pending_signals_along(worker);
   os::Identity* home = worker.identities.home;

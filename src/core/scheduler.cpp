@@ -352,9 +352,10 @@ void run_until_done(const Unit& unit) {
   come_back(worker, self);
 }
 
-[[gnu::noinline]] void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done) {
+[[gnu::noinline]] void run_lent(Worker& worker, Unit& first, weft_fp_control modes, bool loops,
+                                const Unit* until_done) {
   {
-    SchedulerFrame frame(worker, loops);
+    SchedulerFrame frame(worker, loops, modes);
     worker.current = nullptr;
     run(worker, first);
     if (until_done != nullptr) run_what_is_at_hand(worker, *until_done);

@@ -140,7 +140,8 @@ void run_until_done(const Unit& unit);
 
 /// For a worker that is lent (core/klt_switch.h): runs this unit first, and then, if the frame that lends it `loops`,
 /// what that would run until its wait is over: until `until_done` is done or nothing is left, where it is not nullptr.
-void run_lent(Worker& worker, Unit& first, bool loops, const Unit* until_done);
+/// `modes`: of that frame.
+void run_lent(Worker& worker, Unit& first, weft_fp_control modes, bool loops, const Unit* until_done);
 
 /// A ready unit in hand goes behind what is ready on the worker; nobody is told.
 void put_behind_all_others(Worker& worker, Unit& unit);

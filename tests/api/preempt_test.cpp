@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cfenv>
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
@@ -139,6 +140,20 @@ TEST_P(Preempt, ChildFirstUnitsOfUnitsThatArePreempted) {
     jobs.join();
     EXPECT_EQ(ended.load(), parents * children) << plain_name(technique);
   }
+}
+
+// Bug: with KLT-switching it began with those of the thread that had started weft.
+TEST_P(Preempt, AChildOfARootBeginsWithItsModes) {
+  const int before = std::fegetround();
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  Jobs jobs;
+  for (const weft_technique technique : all_techniques) {
+    if (!child_first(technique)) continue;
+    jobs.start(preemptive(0, technique), [] { EXPECT_EQ(std::fegetround(), FE_UPWARD); });
+    EXPECT_EQ(std::fegetround(), FE_UPWARD);
+  }
+  ASSERT_EQ(std::fesetround(before), 0);
+  jobs.join();
 }
 
 // Those that take turns pass their worker on among themselves; what comes from outside has its turn all the same.

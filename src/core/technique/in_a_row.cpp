@@ -119,7 +119,8 @@ inline bool has_stayed_plain(const Unit& unit) {
     end_changed_stackless(worker, unit);
 }
 
-// A function for each source, so that what is the same for all units of the row stays in registers.
+// A function for each source, so that what is the same for all units of the row stays in registers. What one of them
+// does to the modes of floating-point arithmetic ends with the row (docs/design/units.md).
 template <class Source>
 [[gnu::noinline]] Event run_stackless_row(Worker& worker, Source source, Unit* unit, std::uint64_t same) {
   const Row<Source> row(worker, source);
@@ -133,6 +134,7 @@ template <class Source>
     }
     row.accept();
   }
+  arch::load_fp_control(worker.fp_control);
   worker.current = nullptr;
   return Event::returned;
 }
@@ -236,10 +238,12 @@ void roc_l_row(void* argument) {
   Unit* unit = worker.first_of_row;
   Like like = like_roc_l(worker, std::bit_cast<UnitStart>(worker.first_start));
   do {
-    if (like.stack != nullptr) [[likely]]
+    if (like.stack != nullptr) [[likely]] {
       run_roc_l_in_row(worker, *unit, like.stack);
-    else
+    } else {
       run_stackless_in_row(worker, *unit);
+      arch::load_fp_control(worker.fp_control);
+    }
   } while (next_like(row, worker, unit, like));
   worker.choices.take_back();
   worker.current = nullptr;

@@ -9,6 +9,7 @@ namespace weft::core {
 Event run_stackless(Worker& worker, Unit& unit) {
   begin(worker, unit);
   call_unit(unit);
+  arch::load_fp_control(worker.fp_control);
   end_undeviated(worker, unit);
   return Event::returned;
 }
