@@ -82,19 +82,48 @@ def parse(arguments: list[str]) -> tuple[int, int]:
     return int(who), int(what.partition("=")[2])
 
 
+def read_status(path: str) -> dict[str, str]:
+    """The fields of a status file of /proc; OSError if there is none."""
+    text = Path(path).read_text(errors="replace")
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
+
+
+def has_signal(mask: str) -> bool:
+    return bool(int(mask, 16) >> (signal.SIGURG - 1) & 1)
+
+
 def check_process(process: int) -> None:
-    """Whether it is there, and catches the signal."""
+    """Whether it is there, runs, and catches the signal."""
     try:
-        status = Path(f"/proc/{process}/status").read_text(errors="replace")
+        fields = read_status(f"/proc/{process}/status")
     except OSError:
         raise CtlError(f"there is no process {process}") from None
-    fields = {name: value for name, _, value in (line.partition(":") for line in status.splitlines())}
-    if fields.get("Tgid", "").strip() != str(process):
+    if fields.get("Tgid") != str(process):
         raise CtlError(f"there is no process {process}")  # the number is that of a thread
-    if not int(fields.get("SigCgt", "0"), 16) >> (signal.SIGURG - 1) & 1:
+    state = fields.get("State", "")[:1]
+    if state in ("Z", "X") and int(fields.get("Threads", "1")) <= 1:  # main may have ended before other threads
+        raise CtlError(f"there is no process {process}")
+    # Bug: a command was sent to it, was said to have failed, and took effect once the process went on.
+    if state == "T":
+        raise CtlError(f"process {process} is stopped (kill -CONT {process})")
+    if state == "t":
+        raise CtlError(f"process {process} is stopped by a debugger")
+    if not has_signal(fields.get("SigCgt", "0")):
         raise CtlError(
             f"process {process} does not run on weft, has not come to use it yet, or was started with WEFT_CTL=off"
         )
+
+
+def is_pending(process: int) -> bool:
+    """Whether the signal still waits for a thread that takes it."""
+    for path in Path(f"/proc/{process}/task").glob("[0-9]*/status"):
+        try:
+            fields = read_status(str(path))
+        except OSError:
+            continue  # it has ended
+        if has_signal(fields.get("SigPnd", "0")) or has_signal(fields.get("ShdPnd", "0")):
+            return True
+    return False
 
 
 def thread_of_weft(process: int) -> int | None:
@@ -161,6 +190,9 @@ class Control:
             answer = ANSWER.fullmatch(data.decode(errors="replace"))
             if senders == [self.process] and answer is not None:
                 return Answer(*map(int, answer.groups()))
+        if is_pending(self.process):
+            later = "" if value == ASK_ONLY else "; the command may still take effect"
+            raise CtlError(f"process {self.process} does not answer: it is stopped, or blocks SIGURG{later}")
         raise CtlError(
             f"process {self.process} does not answer: "
             "it does not run on weft, blocks SIGURG, or has a handler of its own"
