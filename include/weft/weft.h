@@ -369,8 +369,8 @@ WEFT_API int weft_scheduler_free(weft_scheduler* scheduler);
 WEFT_API int weft_scheduler_stops(weft_scheduler* scheduler);
 /* ARGUMENT: it has no pool with that number. */
 WEFT_API int weft_scheduler_pool(weft_scheduler* scheduler, size_t index, weft_pool** pool);
-/* Runs a unit that was popped, until it waits, yields or ends. Schedulers only. STATE: it runs, or is done, and so was
- * not popped. */
+/* Runs a unit that was popped, until it waits, yields or ends. Schedulers only. STATE: it runs, waits, or is done, and
+ * so was not popped. */
 WEFT_API int weft_unit_run(weft_unit* unit);
 /* Puts the scheduler itself into `pool`, as a unit: it runs its pools until they are empty. MEMORY. [D] 3.2
  * (stackable). */
@@ -399,8 +399,7 @@ WEFT_API int weft_workers_set_active(unsigned workers);
 WEFT_API unsigned weft_workers_active(void);
 /* Its KLT runs on this CPU only; -1: on those that the process had when weft started. A bound worker with weft's
  * default scheduler steals from near ones first, as WEFT_RANDOM_WS does. ARGUMENT: there is no such CPU, or not for the
- * process.
- */
+ * process. STATE: the worker has ended. */
 WEFT_API int weft_worker_bind(weft_worker* worker, int cpu);
 /* The worker, which is the caller's (else STATE), goes on with another scheduler, from its next scheduling point on;
  * NULL: with weft's default. What lies in the pools of the former one stays there; so does a unit of one of these that
@@ -464,7 +463,7 @@ WEFT_API int weft_preempt_disable(void);
 WEFT_API int weft_preempt_enable(void);
 
 /* The kind of units that are put into the pool for the first time and do not say themselves. Once, before the pool has
- * units or a scheduler: STATE. A private pool with one is slower than without. */
+ * units, or a worker a scheduler over it: STATE. A private pool with one is slower than without. */
 WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
 
 /* Whether weft's watchdog (docs/design/stuck.md) interrupts units that have run for 10 ms while others wait, however

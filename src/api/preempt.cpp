@@ -3,6 +3,7 @@
 
 #include "api/convert.h"
 #include "core/klt_switch.h"
+#include "core/own_scheduler.h"
 #include "core/roots.h"
 #include "core/slices.h"
 #include "core/watchdog.h"
@@ -16,8 +17,7 @@ static_assert(static_cast<int>(core::TickMode::chain) == WEFT_TIMER_CHAIN);
 extern "C" int weft_pool_set_preemption(weft_pool* handle, weft_preemption kind) {
   if (handle == nullptr || static_cast<unsigned>(kind) > WEFT_PREEMPT_NONE) return WEFT_ERR_ARGUMENT;
   core::Pool& pool = *api::pool_of(handle);
-  if (pool.preemption() != core::Preemption::by_default || pool.size() != 0 ||
-      pool.server.load(std::memory_order_relaxed) != nullptr)
+  if (pool.preemption() != core::Preemption::by_default || pool.size() != 0 || core::has_scheduler(pool))
     return WEFT_ERR_STATE;
   pool.set_preemption(static_cast<core::Preemption>(kind));
   return WEFT_OK;

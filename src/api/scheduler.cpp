@@ -102,7 +102,7 @@ extern "C" int weft_scheduler_pool(weft_scheduler* handle, size_t index, weft_po
 extern "C" int weft_unit_run(weft_unit* unit) {
   if (unit == nullptr) return WEFT_ERR_ARGUMENT;
   const core::UnitState state = unit_of(unit)->state.load(std::memory_order_acquire);
-  if (state == core::UnitState::running || state == core::UnitState::done) return WEFT_ERR_STATE;
+  if (state != core::UnitState::created && state != core::UnitState::ready) return WEFT_ERR_STATE;
   core::run_one(core::worker_here(), *unit_of(unit));
   return WEFT_OK;
 }
@@ -155,7 +155,9 @@ extern "C" unsigned weft_worker_index(const weft_worker* worker) {
 
 extern "C" int weft_worker_bind(weft_worker* handle, int cpu) {
   if (handle == nullptr) return WEFT_ERR_ARGUMENT;
-  return core::bind_worker(*worker_of(handle), cpu) ? WEFT_OK : WEFT_ERR_ARGUMENT;
+  core::Worker& worker = *worker_of(handle);
+  if (worker.use.load(std::memory_order_acquire) == core::WorkerUse::none) return WEFT_ERR_STATE;
+  return core::bind_worker(worker, cpu) ? WEFT_OK : WEFT_ERR_ARGUMENT;
 }
 
 extern "C" int weft_worker_set_scheduler(weft_worker* handle, weft_scheduler* scheduler) {

@@ -1,5 +1,6 @@
 #include "core/own_scheduler.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -94,7 +95,6 @@ void Scheduler::for_each_served(Visit visit) {
 }
 
 void Scheduler::begin_on(const Worker& worker) {
-  users.fetch_add(1, std::memory_order_relaxed);
   // Not earlier: a pool may become another kind until a worker serves it (Pool::set_preemption).
   if (private_pool_ != nullptr) private_fifo_ = private_pool_->fifo_ring();
   for_each_served([&worker](Pool& pool) { pool.server.store(&worker, std::memory_order_relaxed); });
@@ -198,6 +198,10 @@ bool Scheduler::has(const Pool& pool) const {
   return takes_from_one([&pool](const Pool& one) { return &one == &pool; });
 }
 
+bool Scheduler::is_over(const Pool& pool) const {
+  return std::find(pools(), pools() + count_, &pool) != pools() + count_;
+}
+
 namespace {
 
 // For those who are not the worker: it may be given another scheduler meanwhile, and this one be freed.
@@ -229,6 +233,12 @@ bool has_stateful_scheduler(const Worker& worker) {
   return ask_scheduler(worker, [](const Scheduler& scheduler) { return !scheduler.stateless(); });
 }
 
+bool has_scheduler(const Pool& pool) {
+  return find_worker([&pool](Worker& worker) {
+           return ask_scheduler(worker, [&pool](const Scheduler& scheduler) { return scheduler.is_over(pool); });
+         }) != nullptr;
+}
+
 Pool* first_pool_of(const Worker& worker) {
   Pool* pool = nullptr;
   ask_scheduler(worker, [&pool](const Scheduler& scheduler) {
@@ -247,6 +257,7 @@ bool scheduler_stops(const Worker& worker) {
 
 void replace_scheduler(Worker& worker, Scheduler* scheduler) {
   Scheduler* before = worker.scheduler();
+  if (scheduler != nullptr) scheduler->users.fetch_add(1, std::memory_order_relaxed);  // first: it may be the same one
   worker.own_scheduler.store(scheduler, std::memory_order_seq_cst);
   if (before != nullptr) before->end_on(worker);  // not earlier: it may be freed from then on (destroy())
   if (scheduler != nullptr) {

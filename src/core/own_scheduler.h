@@ -50,6 +50,7 @@ class Scheduler {
   /// The same, as far as can be told without calling functions of the program's.
   bool may_have_work() const;
   bool has(const Pool& pool) const;
+  bool is_over(const Pool& pool) const;
   std::size_t pool_count() const { return count_; }
   Pool* pool(std::size_t index) const { return pools()[index]; }
 
@@ -68,7 +69,7 @@ class Scheduler {
   /// The same, if it is first in first out, of one that a worker has.
   Ring<Order::fifo>* private_fifo() const { return private_fifo_; }
 
-  /// A worker has it from now on, or no longer.
+  /// A worker, one of its users, has it from now on, or no longer: then it is no user any more.
   void begin_on(const Worker& worker);
   void end_on(const Worker& worker);
 
@@ -118,6 +119,9 @@ void replace_scheduler(Worker& worker, Scheduler* scheduler);
 /// Of any worker.
 bool has_custom_scheduler(const Worker& worker);
 bool has_stateful_scheduler(const Worker& worker);
+
+/// Whether any worker has a scheduler over that pool.
+bool has_scheduler(const Pool& pool);
 
 /// The first pool of any worker's scheduler; nullptr: it has weft's default, or one without pools.
 Pool* first_pool_of(const Worker& worker);

@@ -132,6 +132,8 @@ Worker* try_enter() {
 
 Worker& enter() {
   Worker* worker = try_enter();
+  if (worker == nullptr && runtime.slots.load(std::memory_order_relaxed) == most_worker_slots)
+    base::panic("more than %u threads of the program use weft at the same time", most_worker_slots);
   if (worker == nullptr) base::panic("no memory for a thread of the program");
   return *worker;
 }

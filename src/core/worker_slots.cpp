@@ -49,9 +49,7 @@ Worker* register_worker() {
     return worker;
   }
   const unsigned index = runtime.slots.load(std::memory_order_relaxed);
-  if (index == most_worker_slots)
-    base::panic("more than %u threads of the program use weft at the same time", most_worker_slots);
-  Worker* worker = new_worker();
+  Worker* worker = index != most_worker_slots ? new_worker() : nullptr;
   if (worker == nullptr) return nullptr;
   worker->index = index;
   worker->random = index * 2654435761U + 1;
@@ -73,6 +71,7 @@ void put_among_unused(Worker& worker) {
 // left then, for who waits looks at it afterwards, and must not find the next who has it (end_klt()).
 void leave_slot(Worker& worker) {
   worker.attended.store(nullptr, std::memory_order_relaxed);
+  worker.klt.store(0, std::memory_order_relaxed);  // its number may soon be another thread's
   set_rank(worker, 0);
   bool was_alive = false;
   {

@@ -787,13 +787,16 @@ TEST_P(Preempt, IsNotHeldOffAnyMoreWhenItIsRevived) {
 
 TEST_P(Preempt, PoolsHaveADefault) {
   weft_pool* pool = nullptr;
+  weft_pool* second = make_pool();
   weft_scheduler* scheduler = nullptr;
   weft_worker* worker = nullptr;
   ASSERT_EQ(weft_pool_create(WEFT_FIFO, WEFT_MPMC, &pool), WEFT_OK);
   ASSERT_EQ(weft_pool_set_preemption(pool, GetParam()), WEFT_OK);
   EXPECT_EQ(weft_pool_set_preemption(pool, GetParam()), WEFT_ERR_STATE);
-  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &pool, &scheduler), WEFT_OK);
+  weft_pool* pools[] = {pool, second};
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 2, pools, &scheduler), WEFT_OK);
   ASSERT_EQ(weft_worker_create(scheduler, &worker), WEFT_OK);
+  EXPECT_EQ(weft_pool_set_preemption(second, GetParam()), WEFT_ERR_STATE) << "not only the first";
   {
     SpinBarrier barrier(4);
     Jobs jobs;
@@ -802,6 +805,8 @@ TEST_P(Preempt, PoolsHaveADefault) {
   }
   ASSERT_EQ(weft_worker_join(worker), WEFT_OK);
   EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_pool_set_preemption(second, GetParam()), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(second), WEFT_OK);
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
   EXPECT_GT(preemptions(), 0U);
 }

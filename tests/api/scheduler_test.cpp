@@ -185,6 +185,10 @@ TEST_F(SchedulerTest, ArgumentsThatMakeNoSense) {
   weft_unit* done = jobs.start(with(WEFT_FULL), [] {});
   EXPECT_EQ(weft_unit_join(done), WEFT_OK);
   EXPECT_EQ(weft_unit_run(done), WEFT_ERR_STATE);
+  weft_unit* waits = jobs.start(with(WEFT_FULL), [] { EXPECT_EQ(weft_suspend(), WEFT_OK); });
+  EXPECT_TRUE(eventually([waits] { return weft_unit_state(waits) == WEFT_SUSPENDED; }));
+  EXPECT_EQ(weft_unit_run(waits), WEFT_ERR_STATE);
+  EXPECT_EQ(weft_resume(waits), WEFT_OK);
   EXPECT_EQ(scheduler, nullptr);
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
