@@ -40,6 +40,10 @@ class ElfError(Exception):
     """The file is not ELF, or is damaged."""
 
 
+class NotElfError(ElfError):
+    """The file is not ELF."""
+
+
 class Segment(NamedTuple):
     kind: int
     offset: int
@@ -79,7 +83,7 @@ class Elf:
     def __init__(self, data: mmap.mmap | bytes) -> None:
         self._data = data
         if data[:4] != MAGIC:
-            raise ElfError("not an ELF file")
+            raise NotElfError("not an ELF file")
         try:
             self.bits = {1: 32, 2: 64}[data[4]]
             self._layout = LAYOUTS[data[4]]
@@ -100,7 +104,7 @@ class Elf:
             try:
                 return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             except ValueError:  # an empty file cannot be mapped
-                raise ElfError("not an ELF file") from None
+                raise NotElfError("not an ELF file") from None
 
     @property
     def architecture(self) -> tuple[int, int, str]:

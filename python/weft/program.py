@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from weft.elf import Elf, ElfError
+from weft.elf import Elf, ElfError, NotElfError
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
@@ -17,7 +18,8 @@ LIBGOMP_TRACES = (b"GOMP_SPINCOUNT\0", b"GOMP_OPENACC_DIM\0")
 LIBGOMP_FUNCTIONS = ("GOMP_parallel", "omp_get_num_threads")
 LIBOMP_FUNCTIONS = ("__kmpc_fork_call", "__kmpc_global_thread_num")
 SHELL = Path("/bin/sh")
-SCRIPT_DEPTH = 4  # as many interpreters of interpreters as Linux follows
+SCRIPT_DEPTH = 5  # as many #! lines, one behind the other, as Linux follows
+HEAD = 256  # bytes of a file that Linux looks at to tell what it is
 
 
 class ProgramError(Exception):
@@ -68,17 +70,49 @@ def check_executable(path: Path, name: str) -> Path:
     return path
 
 
-def script_interpreter(path: Path) -> str | None:
-    """The program that a file starting with #! is handed to; `env NAME` counts as NAME."""
+def first_line(path: Path) -> tuple[str, str] | None:
+    """What Linux takes from a file that starts with #!: the interpreter, and all that follows as one argument.
+
+    Only blanks and tabs are between them. None: Linux refuses the file, which a shell may run then.
+    """
     with path.open("rb") as file:
-        line = file.readline(256)
-    if not line.startswith(b"#!"):
+        head = file.read(HEAD)
+    line, newline, _ = head.removeprefix(b"#!").partition(b"\n")
+    was_cut = not newline and len(head) == HEAD and re.search(rb"[^ \t][ \t]", line) is None
+    name, *argument = re.split(rb"[ \t]+", line.partition(b"\0")[0].strip(b" \t"), maxsplit=1)
+    if not head.startswith(b"#!") or not name or was_cut:
         return None
-    words = line[2:].decode(errors="surrogateescape").split()
-    if words and Path(words[0]).name == "env":
-        rest = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-        return rest[0] if rest else words[0]
-    return words[0] if words else None
+    return os.fsdecode(name), os.fsdecode(b"".join(argument))
+
+
+def program_of_env(argument: str) -> str | None:
+    """The program that env(1) starts for its one argument; with -S that holds words."""
+    split = re.fullmatch(r"(?:-[iv0]*S|--split-string=)(.*)", argument, re.DOTALL)
+    words = split[1].split() if split else [argument]
+    while words:
+        word = words.pop(0)
+        if re.fullmatch(r"-[iv0]*[uCa]|--(unset|chdir|argv0)", word):
+            words = words[1:]  # the option's own
+        elif not word.startswith("-") and "=" not in word:
+            return word or None
+    return None
+
+
+def script_interpreter(path: Path) -> Path | None:
+    """The program that a file starting with #! is handed to; `env NAME` counts as NAME."""
+    found = first_line(path)
+    if found is None:
+        return None
+    name, argument = found
+    try:
+        interpreter = check_executable(Path(name), name)
+        if interpreter.name == "env" and (program := program_of_env(argument)):
+            name = program
+            return find_program(program)
+        return interpreter
+    except ProgramError as error:
+        problem = "is not found" if error.status == NOT_FOUND else f"cannot be started: {error}"
+        raise ProgramError(f"its interpreter {name!r} {problem}", error.status) from None
 
 
 @dataclass
@@ -90,24 +124,25 @@ class Image:
     elf: Elf | None = None
     problem: str | None = None  # why there is no `elf`
     unreadable: bool = False  # it may be ELF, and may run, but cannot be looked into
+    damaged: bool = False  # it is ELF, but not all of it is there, or makes no sense
+    broken_script: bool = False  # what its #! line names cannot be started
 
 
 def is_text(path: Path) -> bool:
     """Whether a shell would run the file itself, where the kernel refuses it (it has no #!)."""
     with path.open("rb") as file:
-        return b"\0" not in file.read(256)
+        return b"\0" not in file.read(HEAD)
 
 
 def find_image(path: Path) -> Image:
     """Follows #! lines, or a shell's habit, to the ELF file at their end."""
     image = Image(path)
     try:
-        for _ in range(SCRIPT_DEPTH):
-            interpreter = script_interpreter(image.path)
-            if interpreter is None:
-                break
-            image.path = find_program(interpreter)
-            image.interpreters.append(image.path)
+        while (interpreter := script_interpreter(image.path)) is not None:
+            if len(image.interpreters) == SCRIPT_DEPTH:
+                raise ProgramError(f"more than {SCRIPT_DEPTH} interpreters in a row are scripts", NOT_EXECUTABLE)
+            image.path = interpreter
+            image.interpreters.append(interpreter)
         if is_text(image.path) and os.access(image.path, os.X_OK):
             image.path = SHELL
             image.interpreters.append(SHELL)
@@ -116,8 +151,10 @@ def find_image(path: Path) -> Image:
         image.elf = elf
     except ElfError as error:
         image.problem = str(error)
+        image.damaged = not isinstance(error, NotElfError)
     except ProgramError as error:
-        image.problem = f"its interpreter cannot be started: {error}"
+        image.problem = str(error)
+        image.broken_script = True
     except OSError as error:
         image.problem = f"unreadable: {error.strerror}"
         image.unreadable = True

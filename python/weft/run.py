@@ -190,15 +190,26 @@ def restore_signals() -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-def execute(path: Path, arguments: list[str], environment: dict[str, str]) -> NoReturn:
+def why_not_started(image: Image, error: OSError) -> str | None:
+    """Where that is known, what the error's number does not say: which file it is about."""
+    if image.broken_script and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP):
+        return image.problem
+    if error.errno == errno.ENOENT:
+        loader = image.elf.interpreter if image.elf is not None else None
+        return f"its loader {loader!r} is not found" if loader else "its interpreter or loader is not found"
+    return error.strerror
+
+
+def execute(path: Path, arguments: list[str], environment: dict[str, str], image: Image) -> NoReturn:
     try:
         os.execve(path, arguments, environment)
     except OSError as error:
         if error.errno == errno.ENOEXEC and is_text(path):
             os.execve(SHELL, ["sh", str(path), *arguments[1:]], environment)  # as a shell does
-        missing = error.errno == errno.ENOENT
-        detail = "its interpreter or loader is not found" if missing else error.strerror
-        raise ProgramError(f"{arguments[0]}: {detail}", NOT_FOUND if missing else NOT_EXECUTABLE) from None
+        status = NOT_FOUND if error.errno == errno.ENOENT else NOT_EXECUTABLE
+        if image.damaged:  # which has been told
+            sys.exit(status)
+        raise ProgramError(f"{arguments[0]}: {why_not_started(image, error)}", status) from None
 
 
 def start(options: Options) -> NoReturn:
@@ -209,11 +220,13 @@ def start(options: Options) -> NoReturn:
     environment = environment_for(options, image)
     if image.unreadable:
         say(f"cannot tell whether weft reaches {image.path}: {image.problem}")
+    if image.damaged:  # Bug: where Linux starts it all the same, it crashed without a word
+        say(f"{image.path}: {image.problem}")
     reasons, foreign = unreached(image)
     if reasons:
         say(f"weft does not reach {image.path}: {'; '.join(reasons)}")
     restore_signals()
-    execute(path, options.program, dict(os.environ) if foreign else environment)
+    execute(path, options.program, dict(os.environ) if foreign else environment, image)
 
 
 def main(arguments: list[str]) -> int:

@@ -191,6 +191,75 @@ def test_script_that_a_shell_runs_itself(tmp_path: Path) -> None:
     assert any(note.endswith("interpreter /bin/sh") for note in found.notes)
 
 
+# It was said to be no ELF file, and to be started as ./train.py.
+def test_script_that_is_not_executable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("print(1)\n")
+    found = diagnose("train.py")
+    how = "run its interpreter, e.g. weft run python3 train.py; see weft doctor python3"
+    assert (found.obstacles, found.notes) == ([f"train.py: a script: {how}"], [])
+    assert "it is no program" in found.verdict
+    assert not found.can_take_over
+    Path("job").write_text("echo\n")
+    found = diagnose("job")
+    assert found.notes == ["job is not executable; if it is a script: weft run INTERPRETER job"]
+    Path("data.py").write_bytes(b"\0\1\2\3")
+    assert diagnose("data.py").notes == ["data.py is not executable"]
+
+
+# It was taken for a line that ends in a blank.
+def test_first_line_that_ends_as_on_windows(tmp_path: Path) -> None:
+    script = make_script(tmp_path / "script", "")
+    script.write_bytes(b"#!/bin/sh\r\necho\r\n")
+    assert diagnose(str(script)).obstacles == [f"{script}: its interpreter '/bin/sh\\r' is not found"]
+
+
+# It was taken for a script of the shell's.
+def test_script_that_is_its_own_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_script(Path("loop"), "#!./loop\n")
+    assert any("interpreters in a row are scripts" in obstacle for obstacle in diagnose("./loop").obstacles)
+
+
+def test_as_many_scripts_in_a_row_as_linux_follows(tmp_path: Path) -> None:
+    script = Path("/bin/true")
+    for number in range(1, 8):
+        script = make_script(tmp_path / str(number), f"#!{script}\n")
+        try:
+            starts = subprocess.run([script], check=False).returncode == 0
+        except OSError:
+            starts = False
+        assert diagnose(str(script)).can_take_over == starts
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/usr/bin/env sh",
+        "/usr/bin/env -S -u FOO sh",
+        "/usr/bin/env -S -C / sh",
+        "/usr/bin/env -S --unset FOO --chdir / A=1 sh -e",
+        "/usr/bin/env -iS A=1 sh\r",
+        " \t/usr/bin/env \t sh \t",
+    ],
+)
+def test_what_env_starts(tmp_path: Path, line: str) -> None:
+    script = make_script(tmp_path / "script", "")
+    script.write_bytes(f"#!{line}\nexit 3\n".encode())
+    assert subprocess.run([script], check=False).returncode == 3
+    found = diagnose(str(script))
+    assert found.can_take_over
+    assert [note for note in found.notes if "interpreter" in note and note.endswith("/sh")] == found.notes
+
+
+@pytest.mark.parametrize("line", ["/usr/bin/env sh -e", "/usr/bin/env sh\r", "sh"])
+def test_what_is_not_found_behind_a_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = make_script(tmp_path / "script", "")
+    script.write_bytes(f"#!{line}\nexit 3\n".encode())
+    assert any("is not found" in obstacle for obstacle in diagnose(str(script)).obstacles)
+
+
 def test_program_of_this_folder(openmp_program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(openmp_program.parent)
     assert any(f"start it as ./{openmp_program.name}" in note for note in diagnose(openmp_program.name).notes)

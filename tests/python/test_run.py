@@ -230,6 +230,31 @@ def test_missing_interpreter_is_127(weft: Path, tmp_path: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("/bin/sh\r", 127, "its interpreter '/bin/sh\\r' is not found"),
+        ("/no/such/interpreter", 127, "its interpreter '/no/such/interpreter' is not found"),
+        ("./script", 126, "more than 5 interpreters in a row are scripts"),
+        ("/etc/passwd", 126, "its interpreter '/etc/passwd' cannot be started: /etc/passwd: not executable"),
+    ],
+)
+def test_interpreter_that_cannot_be_started_is_named(
+    weft: Path, tmp_path: Path, line: str, status: int, said: str
+) -> None:
+    (tmp_path / "script").write_bytes(f"#!{line}\n".encode())
+    (tmp_path / "script").chmod(0o755)
+    result = run(weft, "./script", cwd=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (status, "", f"weft: run: ./script: {said}\n")
+
+
+def test_loader_that_is_not_found_is_named(weft: Path, compile_c) -> None:
+    program = compile_c(PROGRAM, "no-loader", "-fopenmp", "-Wl,--dynamic-linker=/no/such/loader")
+    result = run(weft, program)
+    said = f"weft: run: {program}: its loader '/no/such/loader' is not found\n"
+    assert (result.returncode, result.stdout, result.stderr) == (127, "", said)
+
+
 def test_not_executable_is_126(weft: Path, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("x")
     garbage = tmp_path / "garbage"
@@ -255,6 +280,16 @@ def test_program_that_was_cut_short_is_126(weft: Path, openmp_program: Path, tmp
     assert result.returncode == 126
     assert result.stderr.startswith(f"weft: run: {program}: ")
     assert result.stderr.count("\n") == 1
+
+
+# It crashed without a word.
+def test_program_that_was_cut_short_and_starts_is_named(weft: Path, openmp_program: Path, tmp_path: Path) -> None:
+    program = tmp_path / "short"
+    program.write_bytes(openmp_program.read_bytes()[:3000])
+    program.chmod(0o755)
+    result = run(weft, program)
+    assert result.returncode in (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGKILL)
+    assert result.stderr == f"weft: run: {program}: a damaged ELF file\n"
 
 
 def test_script_without_interpreter_is_run_by_the_shell(weft: Path, tmp_path: Path) -> None:

@@ -19,7 +19,11 @@ from weft.program import (
     has_static_libgomp,
     has_static_libomp,
     is_file,
+    is_text,
 )
+
+# By the ends of their names; a script that is no program may be for any other.
+INTERPRETERS = {".jl": "julia", ".pl": "perl", ".py": "python3", ".R": "Rscript", ".sh": "sh"}
 
 
 class SubjectError(Exception):
@@ -35,6 +39,7 @@ class Diagnosis:
     running: bool = False  # a process, not a file
     library: bool = False  # a shared library, which some program loads
     executable: bool = True  # whoever asks may start it
+    script: bool = False  # that only an interpreter can start
 
     @property
     def can_take_over(self) -> bool:
@@ -43,6 +48,8 @@ class Diagnosis:
     @property
     def verdict(self) -> str:
         runs_on_weft = any(runtime.kind is Kind.WEFT for runtime in self.runtimes)
+        if self.script:
+            return "it is no program: what weft can take over is what its interpreter loads"
         if not self.can_take_over:
             return "weft cannot take it over" if not runs_on_weft else "weft takes over only a part of it"
         if self.running and runs_on_weft:
@@ -84,6 +91,10 @@ def diagnose(subject: str) -> Diagnosis:
 def diagnose_program(subject: str, path: Path) -> Diagnosis:
     diagnosis = Diagnosis(subject)
     image = find_image(path)
+    if image.elf is None and not os.access(path, os.X_OK):
+        add_script(diagnosis, path)
+        if diagnosis.script:
+            return diagnosis
     if image.interpreters:
         diagnosis.notes.append(f"{path} is a script; looked at its interpreter {image.path}")
     if image.elf is None:
@@ -102,6 +113,23 @@ def diagnose_program(subject: str, path: Path) -> Diagnosis:
             "to see those: weft doctor PID"
         )
     return diagnosis
+
+
+def add_script(diagnosis: Diagnosis, path: Path) -> None:
+    """Of a file that no one can start as it is, says how to."""
+    diagnosis.executable = False
+    name = INTERPRETERS.get(path.suffix)
+    try:
+        text = is_text(path) and path.stat().st_size > 0
+    except OSError:  # told as what it is
+        return
+    diagnosis.script = text and name is not None
+    if diagnosis.script:
+        how = f"run its interpreter, e.g. weft run {name} {diagnosis.subject}; see weft doctor {name}"
+        diagnosis.obstacles.append(f"{path}: a script: {how}")
+    else:
+        hint = f"; if it is a script: weft run INTERPRETER {diagnosis.subject}" if text else ""
+        diagnosis.notes.append(f"{path} is not executable{hint}")
 
 
 def look_into(diagnosis: Diagnosis, image: Image) -> None:
