@@ -1,4 +1,4 @@
-"""The commands beside `run`, and the help that lists them all."""
+"""The commands that need packages, and the names of all. The help that lists them is in `__main__`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from weft import __version__
-from weft.paths import how_to_get_packages
-
 app = typer.Typer(
     name="weft",
-    help="Runs OpenMP programs on weft's user-level threads, unchanged.",
-    epilog="Start with: weft doctor PROGRAM, then: weft run PROGRAM",
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -28,21 +23,6 @@ HANDED_ON = {
     "add_help_option": False,
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False},
 }
-
-
-def show_version(wanted: bool) -> None:
-    if wanted:
-        print(f"weft {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    pass
 
 
 @app.command(name="run", short_help="Run a program on weft instead of its own OpenMP runtime.", **HANDED_ON)
@@ -85,11 +65,8 @@ def info_command() -> None:
 @app.command(name="bench", **HANDED_ON)
 def bench_command(context: typer.Context) -> None:
     """Compare OpenMP runtimes on this machine."""
-    try:
-        from weft.bench.app import app as bench
-    except ModuleNotFoundError as error:
-        print(f"weft: bench: the Python package '{error.name}' is missing; {how_to_get_packages()}", file=sys.stderr)
-        raise typer.Exit(1) from None
+    from weft.bench.app import app as bench
+
     raise typer.Exit(bench(args=context.args, prog_name="weft bench", standalone_mode=False) or 0)
 
 
@@ -105,7 +82,7 @@ def explain(error: Any) -> str:
 def main(arguments: list[str]) -> int:
     """The exit status. What is wrong with the arguments is told as `run` and `ctl` do."""
     try:
-        status = app(args=arguments or ["--help"], prog_name="weft", standalone_mode=False)
+        status = app(args=arguments, prog_name="weft", standalone_mode=False)
     except CommandLineError as error:
         known = [command.name for command in app.registered_commands]
         words = ["weft", *(word for word in arguments[:1] if word in known), explain(error)]
@@ -115,6 +92,4 @@ def main(arguments: list[str]) -> int:
         return 130
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
-    if not arguments:
-        return USAGE_ERROR
     return status or 0

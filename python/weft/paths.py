@@ -8,10 +8,11 @@ DROPIN_FOLDER = ROOT / "build" / "dropin"
 DROPIN = DROPIN_FOLDER / "libgomp.so.1"
 
 
-def how_to_get_packages() -> str:
-    if (ROOT / "Makefile").exists():
-        return "`make build` installs it"
-    return "an installation has `weft run` and `weft ctl`; the other commands belong to a checkout"
+IN_INSTALLATION = "an installation has `weft run` and `weft ctl`; the other commands belong to a checkout"
+
+
+def is_checkout() -> bool:
+    return (ROOT / "Makefile").exists()
 
 
 def put_link(link: Path, target: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -15,7 +16,9 @@ import pytest
 import weft
 from conftest import ROOT
 from weft import ctl, machine
+from weft.__main__ import HELP
 from weft.__main__ import main as weft_main
+from weft.cli import app
 from weft.info import facts, ranges
 
 
@@ -26,8 +29,9 @@ def call(*words: str | Path) -> subprocess.CompletedProcess[str]:
 def test_help_lists_the_commands() -> None:
     result = call("--help")
     assert result.returncode == 0
-    for name in ("run", "doctor", "info", "bench"):
-        assert re.search(rf"\b{name}\b", result.stdout)
+    listed = re.findall(r"^  (\w+) ", HELP, re.MULTILINE)
+    assert listed == [command.name for command in app.registered_commands]
+    assert result.stdout.startswith(HELP)
 
 
 @pytest.mark.parametrize("command", ["run", "doctor", "info", "bench"])
@@ -115,12 +119,31 @@ def test_a_name_that_is_not_utf_8_is_printed(tmp_path: Path, monkeypatch: pytest
     assert output.getvalue().startswith(os.fsencode(program) + b": no OpenMP runtime found")
 
 
-def test_without_its_packages_the_command_says_so() -> None:
-    command = ["/usr/bin/python3", "-I", "-S", ROOT / "python", "info"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+def call_without_packages(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = ["/usr/bin/python3", "-I", "-S", root / "python", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["info", "bench"])
+def test_without_its_packages_the_command_says_so(name: str) -> None:
+    result = call_without_packages(ROOT, name)
     assert result.returncode == 1
-    assert "make build" in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert result.stderr == f"weft: {name}: the Python package 'typer' is missing; `make build` installs it\n"
+
+
+def test_help_and_version_need_no_packages() -> None:
+    for words in ([], ["--help"], ["--version"]):
+        plain, bare = call(*words), call_without_packages(ROOT, *words)
+        assert (bare.returncode, bare.stdout, bare.stderr) == (plain.returncode, plain.stdout, "")
+
+
+def test_an_installation_says_what_it_has(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "python", tmp_path / "python", ignore=shutil.ignore_patterns("__pycache__", "bench"))
+    what = "an installation has `weft run` and `weft ctl`; the other commands belong to a checkout"
+    for name in ("info", "bench"):
+        result = call_without_packages(tmp_path, name)
+        assert (result.returncode, result.stderr) == (1, f"weft: {name}: {what}\n")
+    assert call_without_packages(tmp_path, "--help").stdout == f"{HELP}{what.capitalize()}.\n"
 
 
 @pytest.mark.parametrize(
@@ -135,6 +158,22 @@ def test_output_that_cannot_be_written_is_one_line(words: list[str]) -> None:
     assert result.stderr.startswith("weft: ")
     assert result.stderr.endswith("No space left on device\n")
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["info"], ["doctor", "true"], ["--help"], ["run", "--help"]])
+@pytest.mark.parametrize("closed", [">&-", ">&- <&-"])
+def test_closed_output_is_an_error(words: list[str], closed: str) -> None:
+    command = ["sh", "-c", f'exec "$0" "$@" {closed}', ROOT / "weft", *words]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("weft: ")
+    assert result.stderr.endswith("Bad file descriptor\n")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_program_finds_the_output_closed_that_the_caller_has_closed(weft: Path) -> None:
+    command = ["sh", "-c", '"$0" run sh -c "test ! -e /proc/self/fd/1" >&-', weft]
+    assert subprocess.run(command, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("words", [["info"], ["--help"], ["run", "--help"]])
@@ -192,3 +231,22 @@ def test_without_arguments_there_is_help_and_a_usage_error() -> None:
     result = call()
     assert (result.returncode, result.stderr) == (2, "")
     assert result.stdout == call("--help").stdout
+
+
+# The shell said that it does not find this or that.
+def test_a_path_without_the_systems_tools(weft: Path, openmp_program: Path) -> None:
+    for start in ([weft], ["/bin/sh", weft]):
+        result = subprocess.run(
+            [*start, "run", openmp_program], env={"PATH": "/nonexistent"}, capture_output=True, text=True, check=False
+        )
+        assert (result.returncode, result.stdout, result.stderr) == (0, "on weft\n0 arguments\n", "")
+
+
+def test_a_system_without_python_is_told_in_one_line(tmp_path: Path) -> None:
+    launcher = tmp_path / "weft"
+    launcher.write_text((ROOT / "weft").read_text().replace("/usr/bin/python3", "/no/such/python"))
+    launcher.chmod(0o755)
+    result = subprocess.run(
+        [launcher, "run", "true"], env={"PATH": "/nonexistent"}, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (125, "weft: python3 is not installed\n")
