@@ -95,26 +95,34 @@ struct Handling {
   return globals;
 }
 
-/// As long as it lives the caller may leave the thread.
+/// As long as it lives the caller may leave the thread. A unit that depends on no thread may be preempted between two
+/// steps here, and would look at what belongs to the thread that it has left, and to another unit. (Bug: it took the
+/// exception of that one along.)
 class Waiting {
  public:
-  Waiting() : kept_(*handling()) {
-    if (!busy()) [[likely]]
-      return;
-    // Anew: a unit that depends on no thread may have been preempted in between, and looked at the state of the one
-    // that it had left. (Bug: it took the exception of another unit along.)
-    kept_ = *handling();
-    if (busy()) *handling() = Handling{nullptr, 0};
+  Waiting() {
+    const Handling* here;
+    do {
+      here = handling();
+      kept_ = *here;
+    } while (here != handling());
+    if (busy()) [[unlikely]]
+      replace(Handling{nullptr, 0});
   }
   ~Waiting() {
     if (busy()) [[unlikely]]
-      *handling() = kept_;
+      replace(kept_);
   }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
  private:
   bool busy() const { return kept_.caught != nullptr || kept_.uncaught != 0; }
+  static void replace(Handling other) {
+    const bool held_off = weft_preempt_disable() == WEFT_OK;
+    *handling() = other;
+    if (held_off) weft_preempt_enable();
+  }
   Handling kept_;
 };
 #else

@@ -112,8 +112,10 @@ typedef enum weft_state {
 } weft_state;
 
 enum weft_unit_flags {
-  WEFT_OWN_TLS = 1,  /* thread-local storage of its own (rung 3): __thread, errno, pthread_getspecific. Without a thread
-                      * or memory for it a line says so, once, and it shares that of others */
+  WEFT_OWN_TLS = 1,  /* thread-local storage of its own (rung 3): __thread, errno, pthread_getspecific. As with a thread
+                      * of a pool the unit may find what another, which has ended, has left there; no destructors of
+                      * keys have run. Without a thread or memory for it a line says so, once, and it shares that of
+                      * others */
   WEFT_MAY_BLOCK = 2 /* for WEFT_STACKLESS: refuse it at creation instead of at its first wait */
 };
 

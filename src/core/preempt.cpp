@@ -13,7 +13,8 @@
 //   - Thread-local storage: a unit with one of its own keeps it, and the worker takes another (core/identities.h).
 //     There must be a free one at hand, for none can be made in a handler: else the unit runs on, and one is made
 //     outside (want_identity). A unit without one is left only if it has asked for signal-yield: whoever asks for that
-//     says that its code does not depend on thread-local storage staying the same (3.4: "KLT-independent").
+//     says that its code does not depend on thread-local storage staying the same (3.4: "KLT-independent"). But C++'s
+//     exceptions are kept there as well, and go with it.
 //
 // KLT-switching leaves a unit in libc only where it sleeps in a system call (docs/design/preemption.md): a lock of
 // malloc's may be wanted by weft itself, on the very worker that would have to come to its holder.
@@ -29,6 +30,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/caught_exceptions.h"
 #include "base/environment.h"
 #include "base/panic.h"
 #include "core/active.h"
@@ -97,6 +99,7 @@ bool identity_is_at_hand(Worker& worker, const Unit& unit) {
 
 void leave_by_yield(void*) {
   Worker& worker = *this_worker();
+  const base::CaughtExceptions caught;
   leave_unit_to_scheduler(worker, *worker.current, Event::yielded);
 }
 
@@ -289,6 +292,7 @@ bool let_go() {
   if (!is_held_off(of_unit.held_off)) return false;
   if (!lower(of_unit.held_off) || !may_wait(unit) || is_root(unit)) return true;
   ++this_worker()->counters.preempted;
+  const base::CaughtExceptions caught;
   yield();
   return true;
 }

@@ -652,6 +652,43 @@ TEST_P(Preempt, LibcAndTheLanguageGoOn) {
   EXPECT_GT(preemptions(), 0U);
 }
 
+// Bug: whoever came next on the thread had the exceptions of the unit that had been left. These units depend on no
+// thread-local storage but that.
+TEST_P(Preempt, UnitsAreLeftWhileTheyHandleExceptions) {
+  const Attributes attributes{.preemption = GetParam()};
+  const auto spin = [] {
+    const std::uint64_t end = now_ns() + 200 * 1000;
+    while (now_ns() < end) {
+    }
+  };
+  std::atomic<unsigned> right{0};
+  const unsigned count = 20 * more_than_workers();
+  std::vector<Unit<>> units;
+  for (unsigned number = 0; number < count; ++number)
+    units.push_back(spawn(attributes, [&, number] {
+      try {
+        throw number;
+      } catch (unsigned outer) {
+        spin();
+        try {
+          throw std::to_string(number);
+        } catch (const std::string& inner) {
+          if (number % 2 == 0) this_unit::yield();
+          spin();
+          if (inner == std::to_string(outer) && std::uncaught_exceptions() == 0) ++right;
+        }
+        try {
+          throw;
+        } catch (unsigned again) {
+          if (again != number) --right;
+        }
+      }
+    }));
+  for (Unit<>& unit : units) unit.join();
+  EXPECT_EQ(right, count);
+  EXPECT_GT(preemptions(), 0U);
+}
+
 // Nobody else can take a unit of such a pool that has been left with a lock.
 TEST_P(Preempt, UnitsOfAPrivatePoolThrow) {
   weft_pool* pool = nullptr;
