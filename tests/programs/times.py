@@ -138,6 +138,19 @@ def measure(program: Program, options: argparse.Namespace) -> str:
     return f"| {program.name} | {verdict} | {stock:.4g} | {weft:.4g} | {stock / weft:.2f} |"
 
 
+def check(options: argparse.Namespace) -> None:
+    """Ends with one line where something is named that is not there."""
+    problem = None
+    if options.python is not None and shutil.which(options.python) is None:
+        problem = f"--python {options.python}: there is no such program"
+    elif options.mkl is not None and not any(Path(options.mkl).glob("libmkl_rt.so*")):
+        problem = f"--mkl {options.mkl}: there is no libmkl_rt.so"
+    elif not (options.build / "tests" / "programs").is_dir():
+        problem = f"--build {options.build}: its tests are not built"
+    if problem:
+        sys.exit(f"times.py: {problem}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python")
@@ -147,6 +160,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, default=CHECKOUT / "build")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    check(options)
     folder = options.build / "tests" / "programs" / "times"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

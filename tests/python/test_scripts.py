@@ -456,3 +456,20 @@ def test_as_many_tests_at_a_time_as_the_process_may_use_cpus(tree: Path) -> None
     environment = dict(os.environ, PATH=f"{tree}/bin:{os.environ['PATH']}")
     subprocess.run(command, env=environment, capture_output=True, check=False)
     assert "-j 17" in (tree / "calls").read_text()
+
+
+# They ended with a traceback.
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--python", "there is no such program"),
+        ("--mkl", "there is no libmkl_rt.so"),
+        ("--build", "its tests are not built"),
+    ],
+)
+def test_times_names_what_is_not_there_in_one_line(option: str, said: str) -> None:
+    command = [sys.executable, ROOT / "tests" / "programs" / "times.py", option, "/nonexistent/x", "none"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"times.py: {option} /nonexistent/x: {said}\n"
+    assert not Path("/nonexistent").exists()

@@ -155,6 +155,12 @@ def _rounds(text: str | int) -> int:
     return int(text)
 
 
+def _path(text: str | Path) -> Path:
+    if not str(text):  # Bug: it was taken for the working folder
+        raise typer.BadParameter("an empty name")
+    return Path(text)
+
+
 @app.command()
 def bench(
     context: typer.Context,
@@ -170,15 +176,25 @@ def bench(
         ),
     ] = DEFAULT_ROUNDS,
     quick: Annotated[bool, typer.Option("--quick", help="fewest cases, two short rounds")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="where the JSON goes")] = None,
-    png_file: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="where the plot goes")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", parser=_path, metavar="FILE", help="where the JSON goes")
+    ] = None,
+    png_file: Annotated[
+        Path | None, typer.Option("--png", parser=_path, metavar="FILE", help="where the plot goes")
+    ] = None,
     runtimes: Annotated[str | None, typer.Option(metavar="NAMES", help="only these, separated by commas")] = None,
     also: Annotated[
         list[str] | None, typer.Option(metavar="NAME=FOLDER", help="one more runtime, a folder with a libgomp.so.1")
     ] = None,
     mkl_folder: Annotated[
         Path | None,
-        typer.Option("--mkl", metavar="FOLDER", envvar=mkl.VARIABLE, help="the folder of Intel MKL's libmkl_rt.so"),
+        typer.Option(
+            "--mkl",
+            parser=_path,
+            metavar="FOLDER",
+            envvar=mkl.VARIABLE,
+            help="mkl, openmp: the folder of Intel MKL's libmkl_rt.so",
+        ),
     ] = None,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="techniques: also count instructions, with valgrind")
@@ -187,35 +203,52 @@ def bench(
     """Measure OpenMP runtimes, and libweft beside other threading libraries."""
     console = make_console(WIDTH, plain=False)
     if not names:
-        sources = [context.get_parameter_source(option) for option in context.params]
-        if any(source is not None and source.name == "COMMANDLINE" for source in sources):
+        if any(_is_on_command_line(context, option) for option in context.params):
             raise typer.BadParameter("options without a benchmark: name one, or main; `weft bench` alone lists them")
         _list(console)
         return
     _check_names(names)
-    rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
-    json_path, png_path = find_outputs("-".join(names), json_file, png_file)
+    if mkl_folder is not None and _is_on_command_line(context, "mkl_folder"):
+        _use_mkl(mkl_folder, names, quick)
     others = [name for name in names if name in (preempt.NAME, steps.NAME, native.GROUP, *native.NAMES)]
-    if others and (runtimes or also):
-        raise typer.BadParameter(f"--runtimes and --also: {', '.join(others)} does not compare runtimes of OpenMP")
+    if others and (runtimes is not None or also):
+        compare = "does not compare" if len(others) == 1 else "do not compare"
+        raise typer.BadParameter(f"--runtimes and --also: {', '.join(others)} {compare} runtimes of OpenMP")
     if instructions and not {native.GROUP, "techniques"} & set(names):
         raise typer.BadParameter("--instructions: only techniques counts them")
-    for alone in (preempt, steps):
-        if alone.NAME not in names:
-            continue
-        if len(names) > 1:
-            raise typer.BadParameter(f"measure {alone.NAME} in a run of its own: it compares other things")
-        raise typer.Exit(alone.run(console, rounds, quick, json_path, png_path))
+    alone = next((module for module in (preempt, steps) if module.NAME in names), None)
+    if alone is not None and len(names) > 1:
+        raise _apart([alone.NAME])
     of_core = [name for name in names if name in native.NAMES or name == native.GROUP]
-    names = [name for name in names if name not in of_core]
-    if names and of_core:
-        raise typer.BadParameter(f"measure {', '.join(of_core)} in a run of their own: they compare other things")
+    if of_core and len(names) > len(of_core):
+        raise _apart(of_core)
+
+    rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
+    json_path, png_path = find_outputs("-".join(names), json_file, png_file)
+    if alone is not None:
+        raise typer.Exit(alone.run(console, rounds, quick, json_path, png_path))
     if of_core:
         plan = native.make_plan(of_core, rounds, quick, QUICK_SCALE if quick else 1.0)
         raise typer.Exit(native.run(console, plan, json_path, png_path, instructions))
-    if mkl_folder:
-        os.environ[mkl.VARIABLE] = str(mkl_folder)
     _measure_openmp(console, names, rounds, quick, json_path, png_path, runtimes, also)
+
+
+def _is_on_command_line(context: typer.Context, option: str) -> bool:
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _apart(names: list[str]) -> typer.BadParameter:
+    own, compare = ("its own", "it compares") if len(names) == 1 else ("their own", "they compare")
+    return typer.BadParameter(f"measure {', '.join(names)} in a run of {own}: {compare} other things")
+
+
+def _use_mkl(folder: Path, names: list[str], quick: bool) -> None:
+    if not any(benchmark.uses_mkl for benchmark, _ in _select(names, quick)):
+        raise typer.BadParameter(f"--mkl: only {mkl.BENCHMARK} and {OPENMP} use it")
+    if not mkl.is_in(folder):
+        raise typer.BadParameter(f"--mkl: there is no libmkl_rt.so in {folder}; {mkl.GET_IT}")
+    os.environ[mkl.VARIABLE] = str(folder)
 
 
 def _measure_openmp(
@@ -228,7 +261,7 @@ def _measure_openmp(
     runtimes: str | None,
     also: list[str] | None,
 ) -> None:
-    selected = []
+    selected, left_out = [], []
     tune = any(name == OPENMP or has_aims(name) for name in names)
     picked = _pick_runtimes(console, runtimes, also or [], tune)
     for benchmark, cases in _select(names, quick):
@@ -237,6 +270,8 @@ def _measure_openmp(
             reason = f"{benchmark.name}: it does not run on {', '.join(runtime.name for runtime in picked)}"
         if reason:
             console.print(reason, markup=False, highlight=False, soft_wrap=True)
+            if benchmark.name in names:
+                left_out.append(reason)
         elif cases:
             selected.append((benchmark, cases))
     picked = [runtime for runtime in picked if any(benchmark.runs_on(runtime) for benchmark, _ in selected)]
@@ -270,7 +305,9 @@ def _measure_openmp(
     console.print(f"plot: {png_path}", soft_wrap=True, markup=False, highlight=False)
     if not complete:
         raise typer.Exit(130)
-    if any(cell.failures for cell in _weft_cells(plan, results)):
+    for reason in left_out:  # once more: it may be long ago
+        console.print(f"not measured: {reason}", markup=False, highlight=False, soft_wrap=True)
+    if left_out or any(cell.failures for cell in _weft_cells(plan, results)):
         raise typer.Exit(1)
 
 

@@ -19,8 +19,17 @@ def _plot_format(path: Path) -> str:
     return path.suffix.removeprefix(".").lower() or "png"
 
 
+def _has_working_folder() -> bool:
+    try:
+        return Path.cwd().is_dir()
+    except FileNotFoundError:
+        return False
+
+
 def _why_not(path: Path) -> str | None:
     """One line that says why this file cannot be written, or None."""
+    if not path.is_absolute() and not _has_working_folder():
+        return "the working folder has been deleted"
     if path.is_dir():
         return "is a directory"
     if not path.parent.is_dir():
@@ -30,16 +39,34 @@ def _why_not(path: Path) -> str | None:
     return None
 
 
+def _check_build_dir() -> None:
+    """Bug: a misspelt name made folders."""
+    folder = places.build_dir()
+    if not folder.is_dir():
+        why = "see WEFT_BUILD_DIR" if os.environ.get("WEFT_BUILD_DIR") else "run `make build`"
+        raise BadParameter(f"there is no folder {folder}: {why}")
+
+
+def _are_one_file(one: Path, other: Path) -> bool:
+    """Not where what is written is kept by neither, as in /dev/null."""
+    if one.exists() and other.exists():
+        return one.is_file() and one.samefile(other)
+    return one.resolve() == other.resolve()
+
+
 def find_outputs(stem: str, json_file: Path | None, png_file: Path | None) -> tuple[Path, Path]:
     """Where the JSON and the plot go; BadParameter if they cannot be written there, before anything is measured."""
+    _check_build_dir()
     folder = places.results_dir()
     if json_file is None or png_file is None:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
     json_path = json_file or folder / f"{stem}.json"
     png_path = png_file or folder / f"{stem}.png"
     for option, path in (("--json", json_path), ("--png", png_path)):
         if reason := _why_not(path):
             raise BadParameter(f"{option}: {path}: {reason}")
+    if _are_one_file(json_path, png_path):
+        raise BadParameter(f"--json and --png: {json_path} and {png_path} are one file")
     if _plot_format(png_path) not in PLOT_FORMATS:
         raise BadParameter(f"--png: {png_path}: its name must end in one of .{', .'.join(PLOT_FORMATS)}")
     return json_path, png_path

@@ -28,10 +28,14 @@ def named_folder() -> Path:
     return Path(os.environ.get(VARIABLE) or Path(sys.prefix) / "lib")
 
 
+def is_in(folder: Path) -> bool:
+    return any(folder.glob("libmkl_rt.so*"))
+
+
 def why_not() -> str | None:
     """One line that says why MKL cannot be used, or None."""
     folder = named_folder()
-    if any(folder.glob("libmkl_rt.so*")):
+    if is_in(folder):
         return None
     if os.environ.get(VARIABLE):
         return f"{BENCHMARK}: there is no libmkl_rt.so in {folder}; {GET_IT}"

@@ -98,5 +98,8 @@ def run(console: Console, plan: Plan, json_path: Path, png_path: Path, count: bo
         return 130
     if count:
         _count_instructions(console)
+    left_out = [pattern.name for pattern, _ in plan.patterns if not pattern.present()]
+    if left_out:
+        console.print(f"not measured: {', '.join(left_out)}: no program of it is built (make build)", markup=False)
     failed = any(m.outcome.value != "ok" and m.runtime.startswith("weft") for m in results.measurements)
-    return 1 if failed else 0
+    return 1 if failed or left_out else 0

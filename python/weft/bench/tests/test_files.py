@@ -12,6 +12,7 @@ from weft.bench.files import PLOT_FORMATS, find_outputs, save_figure, write_reco
 
 @pytest.fixture(autouse=True)
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "build").mkdir()
     monkeypatch.setenv("WEFT_BUILD_DIR", str(tmp_path / "build"))
 
 
@@ -30,6 +31,65 @@ def test_a_folder_that_is_not_there_is_named_and_not_made(tmp_path: Path):
     with pytest.raises(BadParameter, match=f"--json: .*: there is no folder {tmp_path}/no/such"):
         find_outputs("flat", tmp_path / "no" / "such" / "x", None)
     assert not (tmp_path / "no").exists()
+
+
+# Folders were made for a misspelt name.
+@pytest.mark.parametrize("name", ["idle", "fib", "preempt", "steps"])
+def test_a_build_tree_that_is_not_there_is_named_and_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    monkeypatch.setenv("WEFT_BUILD_DIR", str(tmp_path / "typo" / "deep"))
+    answer = CliRunner().invoke(bench_app.app, [name, "--quick"])
+    assert answer.exit_code == 2
+    assert "WEFT_BUILD_DIR" in answer.output
+    assert not (tmp_path / "typo").exists()
+
+
+# The plot went over the numbers.
+def test_one_file_for_both_is_refused(tmp_path: Path):
+    (tmp_path / "there.png").touch()
+    (tmp_path / "link.png").symlink_to("there.png")
+    (tmp_path / "hard.png").hardlink_to(tmp_path / "there.png")
+    for one, other in (("new.png", "new.png"), ("there.png", "link.png"), ("hard.png", "there.png")):
+        with pytest.raises(BadParameter, match="are one file"):
+            find_outputs("flat", tmp_path / one, tmp_path / other)
+    assert find_outputs("flat", Path("/dev/null"), Path("/dev/null")) == (Path("/dev/null"), Path("/dev/null"))
+
+
+# All was measured first.
+def test_a_working_folder_that_has_been_deleted_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(BadParameter, match=r"--json: a\.json: the working folder has been deleted"):
+        find_outputs("flat", Path("a.json"), None)
+    assert find_outputs("flat", tmp_path / "a.json", None)[0] == tmp_path / "a.json"
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("option", ["--json", "--png", "--mkl"])
+def test_an_empty_name_is_called_one(option: str):
+    answer = CliRunner().invoke(bench_app.app, ["idle", option, ""])
+    assert answer.exit_code == 2
+    assert "an empty name" in answer.output
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["flat", "fib"], "measure fib in a run of its own: it compares other things"),
+        (["flat", "fib", "yield"], "measure fib, yield in a run of their own: they compare other things"),
+        (["steps", "flat"], "measure steps in a run of its own: it compares other things"),
+        (["fib", "--runtimes", ""], "fib does not compare runtimes of OpenMP"),
+        (["fib", "yield", "--also", "a=b"], "fib, yield do not compare runtimes of OpenMP"),
+    ],
+)
+def test_what_does_not_go_together_is_told(tmp_path: Path, names: list[str], said: str):
+    answer = CliRunner().invoke(bench_app.app, names)
+    assert answer.exit_code == 2
+    assert said in " ".join(answer.output.replace("│", " ").split())
+    assert not any((tmp_path / "build").iterdir())
 
 
 def test_what_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -40,11 +40,40 @@ def test_without_its_folder_one_line_says_how_to_get_it(program: None, tmp_path:
 def test_a_folder_without_it_is_named(program: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(mkl.VARIABLE, str(tmp_path / "none"))
     assert str(tmp_path / "none") in str(MKL.why_not())
-    monkeypatch.delenv(mkl.VARIABLE)
-    answer = CliRunner().invoke(app, ["mkl", "--mkl", str(tmp_path / "none"), "--runtimes", "libgomp"])
-    os.environ.pop(mkl.VARIABLE, None)
+    answer = CliRunner().invoke(app, ["mkl", "--runtimes", "libgomp"])
     assert answer.exit_code == 1
     assert "nothing to measure" in answer.output and "there is no libmkl_rt.so" in " ".join(answer.output.split())
+    monkeypatch.delenv(mkl.VARIABLE)
+    (tmp_path / "file").touch()
+    for name in ("none", "file"):
+        answer = CliRunner().invoke(app, ["mkl", "--mkl", str(tmp_path / name), "--runtimes", "libgomp"])
+        assert answer.exit_code == 2
+        assert "--mkl: there is no libmkl_rt.so" in " ".join(answer.output.replace("│", " ").split())
+    assert mkl.VARIABLE not in os.environ
+
+
+# It was taken, and not used.
+@pytest.mark.parametrize("name", ["flat", "main", "all", "fib", "core", "preempt", "steps"])
+def test_a_benchmark_that_has_no_use_for_its_folder_refuses_it(folder: Path, name: str):
+    answer = CliRunner().invoke(app, [name, "--mkl", str(folder)])
+    assert answer.exit_code == 2
+    assert "--mkl: only mkl and openmp use it" in " ".join(answer.output.replace("│", " ").split())
+
+
+# The others were measured, and the exit status was 0.
+def test_a_named_benchmark_that_is_left_out_is_told_at_the_end(
+    program: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(mkl.VARIABLE, str(tmp_path / "none"))
+    regions = tmp_path / "bench" / "bin" / "regions"
+    regions.write_text("#!/bin/sh\nexit 3\n")
+    regions.chmod(0o755)
+    alone = CliRunner().invoke(app, ["flat", "--runtimes", "libgomp", "--rounds", "1"])
+    assert alone.exit_code == 0
+    both = CliRunner().invoke(app, ["flat", "mkl", "--runtimes", "libgomp", "--rounds", "1"])
+    assert both.exit_code == 1
+    assert "plot: " in both.output
+    assert both.output.splitlines()[-1].startswith("not measured: mkl: there is no libmkl_rt.so in ")
 
 
 def test_the_folder_reaches_the_program(program: None, folder: Path):

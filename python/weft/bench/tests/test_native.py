@@ -228,3 +228,18 @@ def test_core_patterns_are_listed_and_not_mixed_with_openmp_ones():
     mixed = CliRunner().invoke(app, ["nested", "techniques"])
     assert mixed.exit_code == 2
     assert "techniques" in mixed.output
+
+
+# The others were measured, and the exit status was 0.
+def test_a_pattern_that_is_left_out_is_told_at_the_end(programs: Path, tmp_path: Path):
+    def run(*patterns: catalog.Pattern) -> tuple[int, str]:
+        console = Console(file=io.StringIO(), width=150)
+        plan = campaign.Plan([(chosen, CASES) for chosen in patterns], 1)
+        status = command.run(console, plan, tmp_path / "a.json", tmp_path / "a.png", False)
+        return status, console.file.getvalue()  # type: ignore[attr-defined]
+
+    absent = catalog.Pattern("q", "title", "q", (catalog.Section("", CASES),), (ABSENT,))
+    assert run(pattern(FAST))[0] == 0
+    status, said = run(pattern(FAST), absent)
+    assert status == 1
+    assert "not measured: q: no program of it is built" in said
