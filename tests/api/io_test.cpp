@@ -592,7 +592,7 @@ TEST_F(IoTest, ADatagramOfNoBytesIsSent) {
   unsigned sent = 0;
   while (::send(both[0], "x", 1, MSG_DONTWAIT) == 1) ++sent;
   Jobs jobs;
-  bool yields = true;
+  std::atomic<bool> yields{true};
   jobs.start(WEFT_AUTO, [&] {
     while (yields) weft_yield();
   });
