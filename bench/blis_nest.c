@@ -56,9 +56,9 @@ static double worst_error(const Case* s) {
 }
 
 static void run(const Options* options, const char* config) {
-  Case s = {.n = config_int(config, "n", 256),
-            .outer = config_int(config, "outer", 4),
-            .inner = config_int(config, "inner", 1)};
+  Case s = {.n = config_count(config, "n", 256),
+            .outer = config_count(config, "outer", 4),
+            .inner = config_count(config, "inner", 1)};
   allocate_matrices(&s);
   bli_thread_set_num_threads(s.inner);
 

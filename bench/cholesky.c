@@ -243,10 +243,10 @@ static void prepare(Case* s) {
 }
 
 static void run(const Options* options, const char* config) {
-  Case s = {.n = config_int(config, "n", 512),
-            .tile = config_int(config, "tile", 128),
-            .outer = config_int(config, "outer", 2),
-            .inner = config_int(config, "inner", 1)};
+  Case s = {.n = config_count(config, "n", 512),
+            .tile = config_count(config, "tile", 128),
+            .outer = config_count(config, "outer", 2),
+            .inner = config_count(config, "inner", 1)};
   prepare(&s);
   atomic_store(&most_members, 0);
   const double start = now_ns();

@@ -2,8 +2,8 @@
 //
 //   PROGRAM [--time MS] [--warm MS] [--min N] [--list] [CONFIG...]
 //
-// A CONFIG is "key=value,key=value". For each one the program warms up, takes samples for MS milliseconds,
-// and prints one line:
+// A CONFIG is "key=value,key=value"; a key that the program does not know ends it. For each one the program warms
+// up, takes samples for MS milliseconds, and prints one line:
 //
 //   {"name": ..., "config": ..., "params": {...}, "unit": "us", "batch": ..., "samples": [...], "ideal": ...,
 //    "checks": {"ok": true, ...}, "runtime": PATH}
@@ -63,38 +63,80 @@ __attribute__((unused)) static void* allocate(size_t bytes) {
 // --- configurations
 // ------------------------------------------------------------------------------------------------
 
+// A key that nobody asks for is a mistake: it would be measured without.
+enum { MOST_KEYS = 32 };
+static const char* asked_for[MOST_KEYS];
+static int keys_asked_for;
+static const char* config_in_use;
+
+__attribute__((unused)) static bool is_asked_for(const char* key, size_t length) {
+  for (int i = 0; i < keys_asked_for; i++) {
+    if (strlen(asked_for[i]) == length && strncmp(asked_for[i], key, length) == 0) return true;
+  }
+  return false;
+}
+
+// The text behind "key=" in "key=text,key=text", up to the end of all, or NULL.
+__attribute__((unused)) static const char* config_value(const char* config, const char* key) {
+  const size_t length = strlen(key);
+  config_in_use = config;
+  if (!is_asked_for(key, length)) {
+    if (keys_asked_for == MOST_KEYS) fail("more than %d keys", MOST_KEYS);
+    asked_for[keys_asked_for++] = key;
+  }
+  for (const char* at = config; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    if (strncmp(at, key, length) == 0 && at[length] == '=') return at + length + 1;
+  }
+  return NULL;
+}
+
+// To be called once all keys have been asked for; measure() and print_result_of() do.
+__attribute__((unused)) static void check_keys(const char* config) {
+  for (const char* at = config; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    const size_t length = strcspn(at, "=,");
+    if (!is_asked_for(at, length)) fail("'%s': there is no '%.*s' here", config, (int)length, at);
+  }
+}
+
 // The value of `key` in "key=value,key=value", or `otherwise`.
 __attribute__((unused)) static double config_number(const char* config, const char* key, double otherwise) {
-  const size_t length = strlen(key);
-  for (const char* at = config; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-    if (strncmp(at, key, length) == 0 && at[length] == '=') {
-      char* end;
-      const double value = strtod(at + length + 1, &end);
-      if (end == at + length + 1 || (*end && *end != ',')) fail("bad value in '%s': %s", config, at);
-      return value;
-    }
-  }
-  return otherwise;
+  const char* given = config_value(config, key);
+  if (!given) return otherwise;
+  char* end;
+  const double value = strtod(given, &end);
+  if (end == given || (*end && *end != ',')) fail("bad value in '%s': %s", config, given);
+  if (!(value >= 0 && value < 1e15)) fail("'%s': %s is out of range", config, key);
+  return value;
 }
 
 __attribute__((unused)) static int config_int(const char* config, const char* key, int otherwise) {
-  return (int)config_number(config, key, otherwise);
+  const double value = config_number(config, key, otherwise);
+  if (value > INT_MAX || value != (int)value) fail("'%s': %s is no whole number up to %d", config, key, INT_MAX);
+  return (int)value;
+}
+
+// The same for what there is at least one of.
+__attribute__((unused)) static int config_count(const char* config, const char* key, int otherwise) {
+  const int value = config_int(config, key, otherwise);
+  if (value < 1) fail("'%s': %s is at least 1", config, key);
+  return value;
 }
 
 // The text of `key` in "key=text,key=text", or `otherwise`.
 __attribute__((unused)) static const char* config_word(const char* config, const char* key, const char* otherwise) {
-  const size_t length = strlen(key);
-  for (const char* at = config; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-    if (strncmp(at, key, length) == 0 && at[length] == '=') {
-      const char* value = at + length + 1;
-      return strndup(value, strcspn(value, ","));
-    }
-  }
-  return otherwise;
+  const char* given = config_value(config, key);
+  return given ? strndup(given, strcspn(given, ",")) : otherwise;
 }
 
 __attribute__((unused)) static bool config_is(const char* config, const char* key, const char* word) {
   return strcmp(config_word(config, key, ""), word) == 0;
+}
+
+__attribute__((unused)) static void check_form(const char* config) {
+  for (const char* at = config; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    const size_t length = strcspn(at, "=,");
+    if (length == 0 || at[length] != '=') fail("'%s': expected key=value,key=value", config);
+  }
 }
 
 __attribute__((unused)) static Options parse_options(int argc, char** argv, int defaults,
@@ -115,6 +157,7 @@ __attribute__((unused)) static Options parse_options(int argc, char** argv, int 
     } else if (argv[i][0] == '-') {
       fail("usage: %s [--time MS] [--warm MS] [--min N] [--list] [CONFIG...]", argv[0]);
     } else {
+      check_form(argv[i]);
       options.config[options.configs++] = argv[i];
     }
   }
@@ -154,6 +197,7 @@ __attribute__((unused)) static int batch_for(double ns_per_run) {
 __attribute__((unused)) static Samples measure(const Options* options, double first_ns, void (*body)(void*),
                                                void* argument) {
   Samples samples;
+  if (config_in_use) check_keys(config_in_use);
   memset(&samples, 0, sizeof samples);
   double start = now_ns(), last = start, shortest = first_ns > 0 ? first_ns : 1e18;
   while (first_ns + last - start < options->warm_ms * 1e6 || shortest == 1e18) {
@@ -198,6 +242,7 @@ __attribute__((unused)) static const char* runtime_path(void) {
 __attribute__((unused)) static void print_result_of(const char* runtime, const char* unit, const char* name,
                                                     const char* config, const char* params, const Samples* samples,
                                                     double ideal, bool ok, const char* checks) {
+  check_keys(config);
   printf(
       "{\"name\": \"%s\", \"config\": \"%s\", \"params\": {%s}, \"unit\": \"%s\", \"batch\": %d, "
       "\"samples\": [",

@@ -17,7 +17,7 @@ static void product(void* argument) {
 }
 
 static void run(const Options* options, const char* config) {
-  Case s = {.n = config_int(config, "n", 1000)};
+  Case s = {.n = config_count(config, "n", 1000)};
   s.a = new_matrix(s.n, 1);
   s.b = new_matrix(s.n, 2);
   s.c = new_matrix(s.n, 3);

@@ -92,9 +92,9 @@ static double error_against_serial(const Case* c) {
 
 static void run(const Options* options, const char* config) {
   Case c = {.dim = config_int(config, "dim", 2),
-            .n = config_int(config, "n", 64),
-            .outer = config_int(config, "outer", 8),
-            .inner = config_int(config, "inner", 1)};
+            .n = config_count(config, "n", 64),
+            .outer = config_count(config, "outer", 8),
+            .inner = config_count(config, "inner", 1)};
   if (c.dim < 1 || c.dim > 3) fail("dim is 1, 2 or 3, not %d", c.dim);
   allocate_arrays(&c);
   c.plan = make_plan(&c, c.inner);

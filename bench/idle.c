@@ -17,7 +17,8 @@ static double cpu_time_us(void) {
 __attribute__((noinline)) static void empty(int i) { __asm__ volatile("" : : "r"(i) : "memory"); }
 
 static void run(const Options* options, const char* config) {
-  const int members = config_int(config, "members", 8);
+  const int members = config_count(config, "members", 8);
+  check_keys(config);
   Samples samples = {.batch = 1};
   const double start = now_ns();
   do {

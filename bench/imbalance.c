@@ -63,7 +63,7 @@ static double share_work(Case* c, double alpha) {
 
 static void run(const Options* options, const char* config) {
   const double alpha = config_number(config, "alpha", 1);
-  Case c = {.size = config_int(config, "size", 56)};
+  Case c = {.size = config_count(config, "size", 56)};
   const int members = c.size * c.size;
   c.steps = allocate(sizeof(uint64_t) * (size_t)c.size);
   c.result = allocate(sizeof(uint64_t) * (size_t)members);

@@ -48,7 +48,7 @@ static bool results_right(const Case* c) {
 
 static void run(const Options* options, const char* config) {
   const double cycles = config_number(config, "cycles", 20000);
-  Case c = {config_int(config, "outer", 4), config_int(config, "inner", 28), steps_for(cycles), NULL, false};
+  Case c = {config_count(config, "outer", 4), config_count(config, "inner", 28), steps_for(cycles), NULL, false};
   const int members = c.outer * c.inner;
   c.result = allocate(sizeof(uint64_t) * (size_t)members);
   const Samples samples = measure(options, 0, config_int(config, "taskloop", 0) ? kernel_of_taskloops : kernel, &c);

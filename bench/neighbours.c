@@ -95,15 +95,16 @@ static bool ended_well(pid_t pid) {
 
 // Children do all of it, and this process has no OpenMP threads when it forks them.
 static void run(const Options* options, const char* config) {
-  const int processes = config_int(config, "processes", 2), hogs = config_int(config, "hogs", 0);
+  const int processes = config_count(config, "processes", 2), hogs = config_int(config, "hogs", 0);
+  const int nice = config_int(config, "nice", 0);
   const double region = config_number(config, "region", 100000), serial = config_number(config, "serial", 0);
-  if (processes < 1 || processes + hogs > MOST_PROCESSES || hogs < 0)
+  if (processes < 1 || processes + hogs > MOST_PROCESSES)
     fail("processes and hogs must be 1 to %d: %s", MOST_PROCESSES, config);
   Meeting* meeting = mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (meeting == MAP_FAILED) fail("out of memory");
   atomic_store(&meeting->last, INT_MAX);
   Rank rank = {.processes = processes,
-               .members = config_int(config, "members", 2),
+               .members = config_count(config, "members", 2),
                .piece_steps = steps_for(region / PIECES),
                .serial_steps = steps_for(serial),
                .meeting = meeting};
@@ -111,8 +112,9 @@ static void run(const Options* options, const char* config) {
       hogs > 0 ? 0 : ideal_us(processes * (double)(PIECES * rank.piece_steps + rank.serial_steps), processes);
   const char* params = text("\"processes\": %d, \"members\": %d, \"region\": %.0f, \"serial\": %.0f, \"hogs\": %d",
                             processes, rank.members, region, serial, hogs);
+  check_keys(config);
   pid_t others[MOST_PROCESSES], hog[MOST_PROCESSES];
-  for (int i = 0; i < hogs; i++) hog[i] = start_hog(config_int(config, "nice", 0));
+  for (int i = 0; i < hogs; i++) hog[i] = start_hog(nice);
   for (int i = 0; i < processes; i++) {
     others[i] = child();
     if (others[i] != 0) continue;

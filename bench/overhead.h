@@ -98,6 +98,7 @@ __attribute__((unused)) static void measure_construct(const Options* options, co
   if (!construct) fail("%s: unknown kind '%s'", program, name);
   threads = config_int(config, "threads", 2);
   if (threads < 1 || threads > MOST_THREADS) fail("threads: 1 to %d", MOST_THREADS);
+  check_keys(config);
   omp_set_num_threads(threads);
   delay_steps = steps_for(DELAY_CYCLES);
   repeats = FEWEST_REPEATS;

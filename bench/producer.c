@@ -40,7 +40,7 @@ static bool all_run(Producer* job) {
 
 static void run(void* argument) {
   const NativeRun* native = (const NativeRun*)argument;
-  Producer job = {(size_t)config_int(native->config, "n", 4096), NULL, NULL};
+  Producer job = {(size_t)config_count(native->config, "n", 4096), NULL, NULL};
   job.units = (Unit*)allocate(job.n * sizeof *job.units);
   job.arguments = (void**)allocate(job.n * sizeof *job.arguments);
   for (size_t i = 0; i < job.n; i++) job.arguments[i] = NULL;

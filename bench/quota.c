@@ -111,6 +111,7 @@ static void run(const Options* options, const char* config) {
   const double cpus = config_number(config, "cpus", 1), region = config_number(config, "region", 500000);
   Case c = {.members = config_int(config, "members", 8), .piece_steps = steps_for(region / LOOPS / PIECES)};
   if (cpus < 0.01 || c.members < 1) fail("cpus must be 0.01 or more, members 1 or more: %s", config);
+  check_keys(config);
   if (!make_group(cpus)) fail("no cgroup with a quota can be made here: %s", strerror(errno));
   fflush(NULL);
   const pid_t parent = getpid(), child = fork();

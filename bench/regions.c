@@ -108,7 +108,7 @@ static bool check(Shape shape) {
 }
 
 static void run(const Options* options, const char* config) {
-  Shape shape = {config_int(config, "outer", 0), config_int(config, "inner", config_int(config, "members", 2)),
+  Shape shape = {config_int(config, "outer", 0), config_count(config, "inner", config_count(config, "members", 2)),
                  config_int(config, "barrier", 0) != 0, config_int(config, "task", 0) != 0,
                  config_int(config, "taskloop", 0) != 0};
   if (shape.taskloop && shape.outer == 0) fail("taskloop: of nested regions (outer=L,inner=N) only");

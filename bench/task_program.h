@@ -34,9 +34,8 @@ static int run_task_program(int argc, char** argv, const TaskProgram* program) {
   const Options options = PARSE_OPTIONS(argc, argv, configs);
   task_program = program;
   for (int i = 0; i < options.configs; i++) {
-    const int n = config_int(options.config[i], "n", program->n);
-    if (n < 1) fail("n: at least 1");
-    task_threads = config_int(options.config[i], "threads", 2);
+    const int n = config_count(options.config[i], "n", program->n);
+    task_threads = config_count(options.config[i], "threads", 2);
     if (program->prepare) program->prepare(n);
     const double start = now_ns();
     solve_in_region(NULL);

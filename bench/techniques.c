@@ -79,11 +79,13 @@ static void run_in_phases(ForkJoin* job, int rounds) {
 static void run(void* argument) {
   const NativeRun* native = (const NativeRun*)argument;
   const char* config = native->config;
-  const int n = config_int(config, "n", 4096);
+  const int n = config_count(config, "n", 4096);
   ForkJoin job = {(size_t)n, NULL, NULL};
   job.units = (Unit*)allocate(job.n * sizeof *job.units);
   job.yields = (void**)allocate(job.n * sizeof *job.yields);
-  const int yielding = (int)(n * config_number(config, "d", 0) / 100 + 0.5);
+  const double percent = config_number(config, "d", 0);
+  if (percent > 100) fail("d: 0 to 100");
+  const int yielding = (int)(n * percent / 100 + 0.5);
   choose_yielding(&job, (size_t)yielding);
   const bool ok = all_run(&job);
 

@@ -50,7 +50,7 @@ static double pending(Unit* units, int n) {
 static void run(void* argument) {
   const NativeRun* native = (const NativeRun*)argument;
   const char* config = native->config;
-  const int n = config_int(config, "n", 100000);
+  const int n = config_count(config, "n", 100000);
   Unit* units = (Unit*)allocate((size_t)n * sizeof *units);
   memset(units, 0, (size_t)n * sizeof *units);  // the caller's memory is not a unit's
   Samples samples = {.count = 1, .batch = 1};

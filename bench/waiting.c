@@ -158,10 +158,10 @@ static int kind_named(const char* name) {
 
 static void run(const Options* options, const char* config) {
   Run of = {.kind = kind_named(config_word(config, "kind", "plain")),
-            .members = config_int(config, "members", 8),
-            .rounds = config_int(config, "rounds", 10),
-            .roots = config_int(config, "roots", 1),
-            .regions = config_int(config, "regions", 1)};
+            .members = config_count(config, "members", 8),
+            .rounds = config_count(config, "rounds", 10),
+            .roots = config_count(config, "roots", 1),
+            .regions = config_count(config, "regions", 1)};
   if (of.roots < 1 || of.roots > MOST_ROOTS) fail("roots must be 1 to %d: %s", MOST_ROOTS, config);
   const Samples samples = measure(options, 0, kernel, &of);
   print_result("waiting", config,

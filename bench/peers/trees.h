@@ -63,7 +63,7 @@ inline long fib_of(int index) {
 
 inline void run(void* argument) {
   const auto* native = static_cast<const NativeRun*>(argument);
-  n = config_int(native->config, "n", 10);
+  n = config_count(native->config, "n", 10);
   const double start = now_ns();
   void (*body)(void*) = run_fork_join;
   double operations = n;
