@@ -36,6 +36,20 @@ inline void set_system_call_argument(ucontext_t& context, unsigned index, std::u
 }
 inline void make_system_call_anew(ucontext_t& context, long number) { isa_make_system_call_anew(context, number); }
 
+/// How much a system call that has just returned says that it has transferred; 0: none has, or nothing.
+inline long transferred(const ucontext_t& context) { return isa_transferred(context); }
+
+/// Instead of going on behind such a call, the code transfers the rest of what it was to, and then goes on with the
+/// sum. `address` and `size`: which of its arguments these are. The function that makes the call has no red zone.
+inline void transfer_rest(ucontext_t& context, long number, unsigned address, unsigned size) {
+  isa_transfer_rest(context, number, address, size);
+}
+/// Whether it is about to do so, or has just done it (at the instruction that may be interrupted by a wait).
+inline bool makes_rest_of_transfer(const ucontext_t& context) { return isa_makes_rest_of_transfer(context); }
+
+/// Where it goes on then.
+inline std::uintptr_t goes_on_after_rest(const ucontext_t& context) { return isa_goes_on_after_rest(context); }
+
 /// What the registers hold, the instruction pointer aside: each of the general ones, and a number for all of the vector
 /// ones together (of each the lowest 16 bytes), which is another one if any of them is, as good as always.
 struct Footprint {

@@ -322,12 +322,16 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   interruption.context = context;
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
+  if (transfers_rest(*interrupted)) {
+    interruption.in_runtime = true;
+    interruption.in_weft = false;
+  }
   const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
-  if (!interruption.in_weft && runs_under_lock_of_linker(stack)) {
+  if (!interruption.in_weft && (runs_under_lock_of_linker(stack) || loads_libraries())) {
     interruption.in_runtime = true;  // and what sleeps there keeps the lock, too
   } else if (interruption.in_runtime && !interruption.in_weft) {
     const long call = arch::system_call_to_be_made(*interrupted);
-    interruption.in_sleep = is_restarted(call) || arch::system_call_was_cut_short(*interrupted);
+    interruption.in_sleep = is_restarted(call) || cut.is_part || arch::system_call_was_cut_short(*interrupted);
     if (call == SYS_futex) {
       const auto [word, value] = interruption.awaited = awaited_by_futex(*interrupted);
       if (!waits_by_futex(*interrupted) || awaits_change_of_user_ids(word, value, stack)) interruption.in_sleep = false;

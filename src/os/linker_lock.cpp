@@ -4,6 +4,7 @@
 #include <iterator>
 #include <pthread.h>
 
+#include "arch/thread_pointer.h"
 #include "os/exported_function.h"
 #include "os/klt.h"
 #include "os/libraries.h"
@@ -12,6 +13,12 @@ namespace weft::os {
 namespace {
 
 const int* owner_of_lock = nullptr;
+
+// Those of dlopen(), and of what threads are given by it (dl_load_lock, dl_load_tls_lock): or nullptr.
+const int* owners_of_loading[2] = {};
+
+// Where libc has a thread's number, by which it knows the owners of locks, in what the thread pointer points to.
+std::size_t place_of_number = 0;
 
 // Of the dynamic linker's numbers those that are that of the calling thread while it is called back.
 struct NumbersOfCaller {
@@ -38,6 +45,25 @@ int note_numbers_of_caller(dl_phdr_info*, std::size_t, void* argument) {
   return 1;
 }
 
+// In glibc the three lie side by side, that of dl_iterate_phdr() in the middle. (There was no third before 2.34.)
+void find_locks_of_loading(const ExportedFunction& data) {
+  constexpr std::ptrdiff_t step = sizeof(pthread_mutex_t) / sizeof(int);
+  const auto* low = reinterpret_cast<const int*>(data.begin);
+  const auto* high = reinterpret_cast<const int*>(data.begin + data.size);
+  const int* const candidates[] = {owner_of_lock - step, owner_of_lock + step};
+  for (std::size_t index = 0; index < std::size(candidates); ++index) {
+    const int* candidate = candidates[index];
+    if (candidate >= low && candidate + 2 < high && may_be_owner(candidate)) owners_of_loading[index] = candidate;
+  }
+}
+
+void find_place_of_number() {
+  constexpr std::size_t size_of_descriptor = 1024;  // at least
+  const int number = this_klt();
+  for (std::size_t place = 0; place_of_number == 0 && place < size_of_descriptor; place += sizeof(int))
+    if (number_at(reinterpret_cast<const int*>(pthread_self() + place)) == number) place_of_number = place;
+}
+
 }  // namespace
 
 // The lock that dl_iterate_phdr() holds is in glibc a mutex that knows its owner, among the data that the dynamic
@@ -55,6 +81,19 @@ void find_linker_lock() {
     owner = of_caller.found[index];
   }
   owner_of_lock = owner;
+  if (owner == nullptr) return;
+  find_place_of_number();
+  if (place_of_number != 0) find_locks_of_loading(data);
+}
+
+bool loads_libraries() {
+  for (const int* place : owners_of_loading) {
+    const int owner = place != nullptr ? number_at(place) : 0;
+    if (owner != 0 &&
+        owner == number_at(static_cast<const int*>(arch::thread_pointer()) + place_of_number / sizeof(int)))
+      return true;
+  }
+  return false;
 }
 
 Held linker_lock() {

@@ -51,6 +51,42 @@ inline void isa_make_system_call_anew(ucontext_t& context, long number) {
   context.uc_mcontext.gregs[REG_RAX] = number;
 }
 
+extern "C" const char weft_rest_of_transfer[];
+extern "C" const char weft_rest_of_transfer_made[];
+
+inline long isa_transferred(const ucontext_t& context) {
+  const auto code = reinterpret_cast<const unsigned char*>(isa_interrupted_instruction(context));
+  const auto answer = static_cast<long>(context.uc_mcontext.gregs[REG_RAX]);
+  return answer > 0 && code[-2] == 0x0f && code[-1] == 0x05 ? answer : 0;
+}
+
+inline bool isa_makes_rest_of_transfer(const ucontext_t& context) {
+  const std::uintptr_t instruction = isa_interrupted_instruction(context);
+  return instruction == reinterpret_cast<std::uintptr_t>(weft_rest_of_transfer) ||
+         instruction == reinterpret_cast<std::uintptr_t>(weft_rest_of_transfer_made);
+}
+
+inline std::uintptr_t isa_goes_on_after_rest(const ucontext_t& context) {
+  return reinterpret_cast<const std::uintptr_t*>(context.uc_mcontext.gregs[REG_RSP])[1];
+}
+
+inline void isa_transfer_rest(ucontext_t& context, long number, unsigned address, unsigned size) {
+  const auto part = context.uc_mcontext.gregs[REG_RAX];
+  auto* words = reinterpret_cast<greg_t*>(context.uc_mcontext.gregs[REG_RSP]);
+  if (isa_makes_rest_of_transfer(context)) {
+    words[0] += part;
+  } else {
+    words -= 2;
+    words[0] = part;
+    words[1] = context.uc_mcontext.gregs[REG_RIP];
+    context.uc_mcontext.gregs[REG_RSP] = reinterpret_cast<greg_t>(words);
+  }
+  context.uc_mcontext.gregs[isa_places_of_arguments[address]] += part;
+  context.uc_mcontext.gregs[isa_places_of_arguments[size]] -= part;
+  context.uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weft_rest_of_transfer);
+  context.uc_mcontext.gregs[REG_RAX] = number;
+}
+
 inline constexpr unsigned isa_general_registers = 16;
 inline std::uint64_t isa_general_register(const ucontext_t& context, unsigned index) {
   constexpr int places[isa_general_registers] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
