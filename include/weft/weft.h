@@ -439,9 +439,12 @@ WEFT_API int weft_packing_free(weft_packing* packing);
  *     next slice, it keeps its KLT with all that belongs to one. There are at most WEFT_MAX_KLTS of these (4096), 1
  *     or 2 for each worker and 1 for each unit that was preempted; when there are no more, units run on.
  * The signal is a real-time one that the program has no handler for; SA_RESTART is set (3.5.1), so that most system
- * calls go on by themselves, and so do sleeps, select(), and poll() without a limit. A few return EINTR, as for any
- * signal: poll() and epoll_wait() with a limit, and those with a mask of signals. What may not be interrupted goes
- * between weft_preempt_disable() and weft_preempt_enable().
+ * calls go on by themselves, and so do sleeps, select(), poll() without a limit, and write(), send() and recv() with
+ * MSG_WAITALL that have transferred a part. A few return EINTR, as for any signal: poll(), epoll_wait() and
+ * sem_timedwait() with a limit, pause(), and those with a mask of signals; writev(), sendmsg() and sendfile() may
+ * return a part. What may not be interrupted goes between weft_preempt_disable() and weft_preempt_enable(). A unit has
+ * no mask of signals of its own: what it blocks it must unblock before it waits, and not be preempted meanwhile. It
+ * does not hold a mutex with PTHREAD_PRIO_INHERIT, or a robust one: the kernel knows the KLT that owns it, and no unit.
  *
  * Variables of the environment, read by the call that starts weft: WEFT_PREEMPT=none|signal-yield|klt-switch, the kind
  * of units that do not say; WEFT_PREEMPT_TIMER=creation|aligned|one-to-all|chain; WEFT_PREEMPT_INTERVAL, in

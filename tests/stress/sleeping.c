@@ -13,6 +13,7 @@
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/socket.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -184,6 +185,130 @@ static void wait_in_all_ways(void) {
 
 static void polls_go_on(void) { beside_others(wait_in_all_ways); }
 
+// Bug: what was left when the signal came was slept once more, though time had passed until the member went on.
+static void sleep_among_many(void) {
+  const double most_seconds = 5;
+  const struct timespec time = {0, 300 * 1000 * 1000};
+  struct timespec left = time;
+  double began = seconds_now();
+  CHECK(nanosleep(&left, &left) == 0, "nanosleep: %s", strerror(errno));
+  double slept = seconds_now() - began;
+  CHECK(slept >= 0.3 && slept < most_seconds, "nanosleep that tells what is left: %f s", slept);
+  struct timeval short_while = {0, 300 * 1000};
+  began = seconds_now();
+  CHECK(select(0, NULL, NULL, NULL, &short_while) == 0, "select: %s", strerror(errno));
+  slept = seconds_now() - began;
+  CHECK(slept >= 0.3 && slept < most_seconds, "select: %f s", slept);
+  began = seconds_now();
+  CHECK(ppoll(NULL, 0, &time, NULL) == 0, "ppoll: %s", strerror(errno));
+  slept = seconds_now() - began;
+  CHECK(slept >= 0.3 && slept < most_seconds, "ppoll: %f s", slept);
+  began = seconds_now();
+  CHECK(pselect(0, NULL, NULL, NULL, &time, NULL) == 0, "pselect: %s", strerror(errno));
+  slept = seconds_now() - began;
+  CHECK(slept >= 0.3 && slept < most_seconds, "pselect: %f s", slept);
+}
+
+static void sleeps_are_no_longer_among_many(void) {
+  enum { many = 48 };
+  atomic_int ended = 0;
+#pragma omp parallel num_threads(many)
+  {
+    if (omp_get_thread_num() == 1) {
+      sleep_among_many();
+      atomic_fetch_add(&ended, 1);
+    } else {
+      compute_until(&ended, 1);
+    }
+  }
+}
+
+// What a member sends in one call, and somebody outside reads slowly; and the other way round. Bug: the call came back
+// with a part.
+enum { transferred = 400000, piece = 4096 };
+
+static void pause_shortly(void) {
+  const struct timespec pause = {0, 300 * 1000};
+  nanosleep(&pause, NULL);
+}
+
+static void* read_slowly(void* file) {
+  static char bytes[piece];
+  for (long all = 0; all < transferred;) {
+    pause_shortly();
+    const ssize_t count = read(*(int*)file, bytes, sizeof bytes);
+    CHECK(count > 0, "read: %s", strerror(errno));
+    for (ssize_t i = 0; i < count; i++) {
+      CHECK(bytes[i] == (char)((all + i) % 251), "byte %ld is another one", all + i);
+    }
+    all += count;
+  }
+  return NULL;
+}
+
+static void* write_slowly(void* file) {
+  for (long all = 0; all < transferred;) {
+    pause_shortly();
+    char bytes[piece];
+    const long count = transferred - all < piece ? transferred - all : piece;
+    for (long i = 0; i < count; i++) {
+      bytes[i] = (char)((all + i) % 251);
+    }
+    CHECK(write(*(int*)file, bytes, (size_t)count) == count, "write: %s", strerror(errno));
+    all += count;
+  }
+  return NULL;
+}
+
+static void transfer_beside(void* (*other)(void*), int* file_of_other, ssize_t (*transfer)(int, char*, size_t),
+                            int file, const char* what) {
+  char* bytes = malloc(transferred);
+  CHECK(bytes != NULL, "no memory");
+  for (long i = 0; i < transferred; i++) {
+    bytes[i] = other == read_slowly ? (char)(i % 251) : 0;
+  }
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, other, file_of_other), 0, "pthread_create");
+  const ssize_t count = transfer(file, bytes, transferred);
+  CHECK(count == transferred, "%s: %ld of %d bytes, %s", what, (long)count, transferred, strerror(errno));
+  pthread_join(thread, NULL);
+  for (long i = 0; i < transferred; i++) {
+    CHECK(bytes[i] == (char)(i % 251), "%s: byte %ld is another one", what, i);
+  }
+  free(bytes);
+}
+
+static ssize_t write_all(int file, char* bytes, size_t size) { return write(file, bytes, size); }
+static ssize_t send_all(int file, char* bytes, size_t size) { return send(file, bytes, size, MSG_NOSIGNAL); }
+static ssize_t receive_all(int file, char* bytes, size_t size) { return recv(file, bytes, size, MSG_WAITALL); }
+
+static void transfer_in_all_ways(void) {
+  int ends[2];
+  CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno));
+  int sockets[2];
+  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "socketpair: %s", strerror(errno));
+  transfer_beside(read_slowly, &ends[0], write_all, ends[1], "write");
+  transfer_beside(read_slowly, &sockets[0], send_all, sockets[1], "send");
+  transfer_beside(write_slowly, &sockets[0], receive_all, sockets[1], "recv");
+  for (int end = 0; end < 2; end++) {
+    close(ends[end]);
+    close(sockets[end]);
+  }
+}
+
+static void transfers_are_whole(void) {
+  atomic_int ended = 0;
+#pragma omp parallel num_threads(members)
+  {
+    if (omp_get_thread_num() == members - 1) {
+      transfer_in_all_ways();
+      atomic_fetch_add(&ended, 1);
+    } else {
+      compute_until(&ended, 1);
+    }
+  }
+}
+
 enum { meeting = 16 };
 
 static struct {
@@ -264,6 +389,8 @@ int main(int count, char** arguments) {
   const struct Case cases[] = {
       {"sleeps_last_as_asked", sleeps_last_as_asked, 0},
       {"polls_go_on", polls_go_on, 0},
+      {"sleeps_are_no_longer_among_many", sleeps_are_no_longer_among_many, 0},
+      {"transfers_are_whole", transfers_are_whole, 0},
       {"what_is_no_time_is_refused", what_is_no_time_is_refused, 0},
       {"sleepers_are_seen_at_once", sleepers_are_seen_at_once, 0},
       {NULL, NULL, 0},

@@ -4,6 +4,7 @@
 #include "handlers.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <link.h>
 #include <omp.h>
 #include <pthread.h>
@@ -528,6 +529,25 @@ static int look_at_the_clock(struct dl_phdr_info* object, size_t size, void* loo
 
 static void looking_at_objects_and_the_clock(void) { look_by(look_at_the_clock, 20); }
 
+// Members that load and close a library meet others by spinning. Bug: one was left in the midst of that, in a function
+// of the library that says which version of another one is to be used (libm's, of IFUNCs), with the lock in hand that
+// whoever starts a thread wants; and so did the watchdog's KLT.
+static void loading_a_library(void) {
+  enum { many = 8 };
+  atomic_int come = 0;
+#pragma omp parallel num_threads(many)
+  for (int round = 0; round < repeats(100); round++) {
+    atomic_fetch_add(&come, 1);
+    while (atomic_load(&come) < many * (round + 1)) {
+    }
+    if (omp_get_thread_num() % 2 == 1) {
+      void* library = dlopen("libm.so.6", RTLD_NOW);
+      CHECK(library != NULL, "%s", dlerror());
+      dlclose(library);
+    }
+  }
+}
+
 // Members sleep, on whichever KLT, for what the root writes after a barrier, and over what a look at the objects has
 // left on their stacks. Bug: it seemed to be still under way, and whoever slept so on the root's KLT was never taken
 // off it.
@@ -907,6 +927,7 @@ int main(int count, char** arguments) {
       {"looking_at_objects", looking_at_objects, 0},
       {"looking_at_objects_from_deep", looking_at_objects_from_deep, 0},
       {"looking_at_objects_and_the_clock", looking_at_objects_and_the_clock, 0},
+      {"loading_a_library", loading_a_library, 0},
       {"reading_after_a_look_at_objects", reading_after_a_look_at_objects, 0},
       {"reading_after_a_look_as_process_1", reading_after_a_look_as_process_1, 0},
       {"all_signals_put_back", all_signals_put_back, 0},
