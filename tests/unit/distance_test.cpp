@@ -88,6 +88,7 @@ TEST_F(DistanceTest, IsFollowedByThieves) {
     pools.push_back(pool);
     workers.push_back(std::make_unique<At>(cpus[index]));
     schedulers.push_back(core::Scheduler::create(core::SchedulerKind::random_ws, 1, &pool, nullptr, nullptr, true));
+    ++schedulers.back()->users;
     schedulers.back()->begin_on(workers.back()->worker());
   }
   core::Scheduler* scheduler =
