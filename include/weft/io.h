@@ -14,9 +14,9 @@
  * Time limits are those of weft/sync.h: relative, in nanoseconds; 0 never waits; WEFT_FOREVER is no limit. TIMEOUT: the
  * time is over, and nothing has happened. Whether a read from a disk can be broken off is up to the kernel.
  *
- * A file that is closed while a unit waits for it: the unit goes on waiting for it, as a thread in the system call would,
- * or it gets EBADF (a write then says how much was written); what gets its number is not touched, if it can be told
- * apart (docs/design/io.md). So do not close what is waited for: shutdown(2) ends the waiting of those who have a
+ * A file that is closed while a unit waits for it: the unit goes on waiting for it, as a thread in the system call
+ * would, or it gets EBADF (a write then says how much was written); what gets its number is not touched, if it can be
+ * told apart (docs/design/io.md). So do not close what is waited for: shutdown(2) ends the waiting of those who have a
  * socket. Memory that was handed over belongs to the kernel until the call has come
  * back. To sleep for a time: weft_sleep(). In a forked child all begins anew. */
 #ifndef WEFT_IO_H
