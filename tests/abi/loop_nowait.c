@@ -1,4 +1,6 @@
 /* nowait: chains of several hundred loops, sections and singles with a slow member, that the others run ahead of. */
+#include <unistd.h>
+
 #include "check.h"
 
 enum { LOOPS = 300, TRIPS = 24 };
@@ -97,6 +99,42 @@ static void no_barrier(void) {
   omp_destroy_lock(&gate);
 }
 
+static void some_constructs(int* times) {
+#pragma omp for schedule(dynamic) nowait
+  for (int i = 0; i < TRIPS; ++i) check_add(times, 1);
+#pragma omp for schedule(guided) nowait
+  for (long long i = 0; i < TRIPS; ++i) check_add(times, 1);
+#pragma omp sections nowait
+  {
+    check_add(times, 1);
+#pragma omp section
+    check_add(times, 1);
+  }
+#pragma omp for ordered schedule(dynamic) nowait
+  for (int i = 0; i < TRIPS; ++i) {
+#pragma omp ordered
+    check_add(times, 1);
+  }
+}
+
+/* Bug: who was eight constructs ahead waited for the others, which waited for what it does afterwards. Each member in
+ * turn is ahead of those that come later. */
+static void far_ahead(void) {
+#ifdef __clang__
+  if (getenv("CHECK_RUNTIME") == NULL) return; /* libomp waits, too */
+#endif
+  enum { MEMBERS = 4, ROUNDS = 25, OF_ALL = 3 * TRIPS + 2 };
+  int turn = 0, times[ROUNDS] = {0};
+#pragma omp parallel num_threads(MEMBERS)
+  {
+    while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != omp_get_thread_num() && omp_get_num_threads() == MEMBERS)
+      usleep(1000);
+    for (int round = 0; round < ROUNDS; ++round) some_constructs(&times[round]);
+    __atomic_fetch_add(&turn, 1, __ATOMIC_RELEASE);
+  }
+  for (int round = 0; round < ROUNDS; ++round) CHECK_EQ(times[round], OF_ALL);
+}
+
 static void body(void) {
   int(*times)[TRIPS] = (int(*)[TRIPS])calloc(LOOPS, sizeof *times);
   dynamic_chain(times);
@@ -104,6 +142,7 @@ static void body(void) {
   mixed_chain(times);
   ordered_chain();
   no_barrier();
+  far_ahead();
   free(times);
 }
 

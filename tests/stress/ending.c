@@ -370,6 +370,7 @@ static void reduction_does_not_exist(void) {
 #pragma omp task in_reduction(+ : sum)
     ++sum;
   }
+  (void)known;
 }
 
 static void ends_by_the_runtime(void) {

@@ -1,8 +1,11 @@
 #include "faces/openmp/workshare.h"
 
 #include <cstdlib>
+#include <new>
+#include <utility>
 
 #include "arch/cpu.h"
+#include "base/panic.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
@@ -11,26 +14,12 @@
 namespace weft::openmp {
 namespace {
 
-struct SlotState {
-  const Team* team;
-  const Workshare* slot;
-  std::uint64_t state;
-};
-
-bool still_used(const void* argument) {
-  auto seen = static_cast<const SlotState*>(argument);
-  return seen->slot->state.load(std::memory_order_seq_cst) / Workshare::phases < seen->state / Workshare::phases &&
-         !seen->team->cancelled.load(std::memory_order_seq_cst);
-}
-
-// The member is `slots` constructs ahead of another one. False: which may never come.
-bool wait_until_free(const Team& team, Workshare& slot, std::uint64_t wanted) {
-  const SlotState argument{&team, &slot, wanted};
-  while (still_used(&argument)) {
-    slot.awaited.store(true, std::memory_order_seq_cst);
-    core::park(&slot.awaited, still_used, &argument);
-  }
-  return slot.state.load(std::memory_order_acquire) / Workshare::phases >= wanted / Workshare::phases;
+// A few stores away.
+void wait_for_preparing(unsigned round) {
+  if (round < 256)
+    arch::relax();
+  else
+    os::give_up_cpu();
 }
 
 [[gnu::noinline]] void free_contents(Workshare& slot) {
@@ -61,43 +50,124 @@ void WorkshareRing::reset() {
 
 void WorkshareRing::discard() {
   for (Workshare& slot : ring_) free_contents(slot);
+  while (front_ != nullptr) {
+    free_contents(*front_);
+    std::free(std::exchange(front_, front_->behind));
+  }
+  back_ = found_ = nullptr;
   reset();
 }
 
 void WorkshareRing::wake_all() {
-  for (Workshare& slot : ring_)
+  const auto wake = [](Workshare& shared) {
     for (std::uint64_t place = 0; place < sizeof(Workshare) / sizeof(std::uint64_t); ++place)
-      core::unpark(waiting_place(slot, place));
+      core::unpark(waiting_place(shared, place));
+  };
+  for (Workshare& slot : ring_) wake(slot);
+  core::SpinGuard guard(lock_);
+  for (Workshare* shared = front_; shared != nullptr; shared = shared->behind) wake(*shared);
+}
+
+// False: the slot is free for that construct.
+bool WorkshareRing::mark(Workshare& slot, std::uint64_t construct) {
+  const std::uint64_t mine = construct * Workshare::phases;
+  for (unsigned round = 0;; ++round) {
+    std::uint64_t state = slot.state.load(std::memory_order_acquire);
+    if (state >= mine) return false;
+    if (state % Workshare::phases == (Workshare::phase_ready | Workshare::marked)) break;
+    if (state % Workshare::phases != Workshare::phase_ready)
+      wait_for_preparing(round);
+    else if (slot.state.compare_exchange_weak(state, state | Workshare::marked, std::memory_order_relaxed))
+      break;
+  }
+  slot.next_of_slot = construct + slots;
+  return true;
+}
+
+Workshare* WorkshareRing::find(std::uint64_t construct) {
+  const auto number = [](const Workshare& shared) {
+    return shared.state.load(std::memory_order_relaxed) / Workshare::phases;
+  };
+  if (back_ == nullptr || number(*back_) < construct) return nullptr;
+  Workshare* shared = found_ != nullptr && number(*found_) <= construct ? found_ : front_;
+  while (number(*shared) < construct) shared = shared->behind;
+  if (number(*shared) != construct) return nullptr;  // the slot has become free for it since, and was taken
+  return found_ = shared;
+}
+
+Workshare* WorkshareRing::aside(std::uint64_t construct, bool* first) {
+  const std::uint64_t mine = construct * Workshare::phases;
+  *first = false;
+  core::SpinGuard guard(lock_);
+  if (Workshare* shared = find(construct); shared != nullptr) return shared;
+  if (!mark(slot(construct), construct)) return nullptr;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignof(Workshare), sizeof(Workshare)) != 0)
+    base::panic("no memory for a worksharing construct");
+  Workshare* shared = new (memory) Workshare;
+  shared->state.store(mine + Workshare::phase_preparing, std::memory_order_relaxed);
+  (back_ != nullptr ? back_->behind : front_) = shared;
+  back_ = shared;
+  *first = true;
+  return shared;
+}
+
+void WorkshareRing::remove(Workshare& shared) {
+  core::SpinGuard guard(lock_);
+  Workshare* before = nullptr;
+  for (Workshare* one = front_; one != &shared; one = one->behind) before = one;
+  (before != nullptr ? before->behind : front_) = shared.behind;
+  if (back_ == &shared) back_ = before;
+  if (found_ == &shared) found_ = nullptr;
+}
+
+[[gnu::noinline]] void WorkshareRing::free_marked(Workshare& slot) {
+  core::SpinGuard guard(lock_);
+  slot.state.store(slot.next_of_slot * Workshare::phases + Workshare::phase_free, std::memory_order_release);
+}
+
+void WorkshareRing::free(Workshare& shared) {
+  if (shared.memory != nullptr || shared.posted != nullptr) free_contents(shared);
+  if (!has(shared)) [[unlikely]] {
+    remove(shared);
+    std::free(&shared);
+    return;
+  }
+  shared.left.store(0, std::memory_order_relaxed);
+  std::uint64_t state = shared.state.load(std::memory_order_relaxed) & ~Workshare::marked;
+  const std::uint64_t next = state - Workshare::phase_ready + slots * Workshare::phases + Workshare::phase_free;
+  if (!shared.state.compare_exchange_strong(state, next, std::memory_order_release, std::memory_order_relaxed))
+    free_marked(shared);
 }
 
 namespace {
 
-// False where the slot is neither free nor ready for the construct whose number `mine` stands for; `state` is what it
-// is.
-inline bool try_to_enter(Workshare& slot, std::uint64_t mine, std::uint64_t& state, bool* first) {
-  state = slot.state.load(std::memory_order_acquire);
+// False where it is not that construct, or not ready for it; `state` is what it is.
+inline bool try_to_enter(Workshare& shared, std::uint64_t mine, std::uint64_t& state, bool* first) {
+  state = shared.state.load(std::memory_order_acquire);
   if (state == mine + Workshare::phase_free &&
-      slot.state.compare_exchange_strong(state, mine + Workshare::phase_preparing, std::memory_order_acquire)) {
-    slot.entry_data = nullptr;
+      shared.state.compare_exchange_strong(state, mine + Workshare::phase_preparing, std::memory_order_acquire)) {
+    shared.entry_data = nullptr;
     return *first = true;
   }
   *first = false;
-  return state == mine + Workshare::phase_ready;
+  return (state | Workshare::marked) == mine + (Workshare::phase_ready | Workshare::marked);
 }
 
-[[gnu::noinline]] Workshare& enter_later(Team& team, Workshare& slot, std::uint64_t mine, bool* first) {
+[[gnu::noinline]] Workshare& enter_later(Team& team, std::uint64_t construct, bool* first) {
+  const std::uint64_t mine = construct * Workshare::phases;
+  Workshare* shared = &team.workshares.slot(construct);
   std::uint64_t state = 0;
-  for (unsigned round = 0; !try_to_enter(slot, mine, state, first); ++round) {
-    if (state == mine + Workshare::phase_preparing) {  // a few stores away
-      if (round < 256)
-        arch::relax();
-      else
-        os::give_up_cpu();
-    } else if (!wait_until_free(team, slot, mine)) {
-      return team.workshares.nothing();
+  for (unsigned round = 0; !try_to_enter(*shared, mine, state, first); ++round) {
+    if (state / Workshare::phases == construct) {
+      wait_for_preparing(round);
+      continue;
     }
+    Workshare* aside = team.workshares.aside(construct, first);
+    if (*first) return *aside;
+    if (aside != nullptr) shared = aside;
   }
-  return slot;
+  return *shared;
 }
 
 }  // namespace
@@ -109,7 +179,7 @@ Workshare& enter_construct(Member& member, bool* first) {
   std::uint64_t state = 0;
   if (try_to_enter(slot, mine, state, first)) [[likely]]
     return slot;
-  return enter_later(*member.team, slot, mine, first);
+  return enter_later(*member.team, construct, first);
 }
 
 void publish_construct(Workshare& slot) {
@@ -134,16 +204,7 @@ void leave_construct(Member& member, Workshare& slot) {
   Team& team = *member.team;
   member.loop.shared = nullptr;
   if (slot.left.fetch_add(1, std::memory_order_acq_rel) + 1 != team.size) return;
-  if (&slot == &team.workshares.nothing()) return;
-  if (slot.memory != nullptr || slot.posted != nullptr) free_contents(slot);
-  slot.left.store(0, std::memory_order_relaxed);
-  const std::uint64_t construct = slot.state.load(std::memory_order_relaxed) / Workshare::phases;
-  slot.state.store((construct + WorkshareRing::slots) * Workshare::phases + Workshare::phase_free,
-                   std::memory_order_seq_cst);
-  if (slot.awaited.load(std::memory_order_seq_cst)) {
-    slot.awaited.store(false, std::memory_order_relaxed);
-    core::unpark(&slot.awaited);
-  }
+  team.workshares.free(slot);
 }
 
 }  // namespace weft::openmp

@@ -3,14 +3,21 @@
 //
 // Members may be in different constructs at a time (nowait). Construct number c of a region uses
 // slot c modulo `slots`; the first member to get there prepares it, the last to leave frees it for
-// number c + slots. A member that is that far ahead waits.
+// number c + slots.
+//
+// A member that is that far ahead does not wait, for the others may wait for what it does later. It puts the construct
+// aside, into a list of the ring's, and marks the slot: the last to leave that does not free it for c + slots then, but
+// for the next number that is not in the list. Nobody skips a construct, so those that are put aside for one slot
+// follow each other, and each finds the slot either still in use for one before its own, and adds itself, or marked; or
+// free for its own, as the mark and the freeing are steps of one word. Who comes to a construct and finds the slot at
+// another number looks into the list, which is in order.
 //
 // Orders. publish_construct()'s release store of `state` pairs with the acquire loads of try_to_enter(): what the first
-// has prepared. Who leaves adds to `left` (acq_rel), so the last one has all behind it when it frees the slot (release,
-// as part of seq_cst), which the next first one acquires. Waiting for that: the leaver writes `state`, then reads
-// `awaited`; a waiter writes `awaited`, then reads `state` (all four seq_cst); so one of them sees the other. All who
-// may wait there at that moment wait for the number that the slot is free for now, since nobody is further ahead while
-// a member has not left that construct: so the leaver may clear the mark for all of them.
+// has prepared. Who leaves adds to `left` (acq_rel), so the last one has all behind it when it frees the slot
+// (release), which the next first one acquires. The list is under a lock.
+//
+// A list that is searched from where something was found the last time is short to search, however long it is: in a
+// cancelled region, which members have left in the midst, nothing is taken out of it until the end.
 //
 // Waiting inside a construct, for a turn (ordered.cpp) or an iteration (doacross.cpp), which another member grants, is
 // of the same form: see wait_inside().
@@ -21,6 +28,7 @@
 
 #include "base/layout.h"
 #include "core/parking_lot.h"
+#include "core/spinlock.h"
 #include "faces/openmp/icv.h"
 #include "faces/openmp/loop_parts.h"
 
@@ -30,9 +38,11 @@ struct Member;
 
 struct alignas(base::cache_line) Workshare {
   static constexpr std::uint64_t phase_free = 0, phase_preparing = 1, phase_ready = 2, phases = 4;
+  static constexpr std::uint64_t marked = 1;  // beside phase_ready: the next one of the slot has been put aside
 
   std::atomic<std::uint64_t> state{0};  // construct * phases + phase
-  std::atomic<bool> awaited{false};     // somebody waits for the slot to be free
+  std::uint64_t next_of_slot = 0;       // while it is marked: the number that it is freed for. Under the ring's lock
+  Workshare* behind = nullptr;          // in the ring's list
   // A loop over `trips` iterations counted from 0; iteration k stands for start + k * step, in
   // arithmetic modulo 2^64, which serves signed and unsigned loops alike.
   Schedule schedule = Schedule::static_;
@@ -86,13 +96,24 @@ class WorkshareRing {
   void discard();
   /// The region is cancelled: nobody shall wait in a construct.
   void wake_all();
-  /// What a member of a cancelled region gets that would have to wait for another one to catch up: a construct in which
-  /// there is nothing to do.
-  Workshare& nothing() { return nothing_; }
+
+  /// What has been put aside for a construct that does not find its slot free. nullptr: the slot is free for it by now.
+  /// *first: it is so by this call, and to be prepared.
+  Workshare* aside(std::uint64_t construct, bool* first);
+  /// All have left it.
+  void free(Workshare& shared);
 
  private:
+  bool has(const Workshare& shared) const { return &shared >= ring_ && &shared < ring_ + slots; }
+  bool mark(Workshare& slot, std::uint64_t construct);
+  void free_marked(Workshare& slot);
+  Workshare* find(std::uint64_t construct);
+  void remove(Workshare& shared);
   Workshare ring_[slots];
-  Workshare nothing_;
+  core::Spinlock lock_;
+  Workshare* front_ = nullptr;  // of what has been put aside, by number
+  Workshare* back_ = nullptr;
+  Workshare* found_ = nullptr;  // the last time: who comes next looks for that, or for the one behind it
 };
 
 /// The member meets its next worksharing construct. *first is set for the one that must prepare the
@@ -101,8 +122,8 @@ Workshare& enter_construct(Member& member, bool* first);
 void publish_construct(Workshare& slot);
 
 /// Something that all members do when they enter a construct, the first one before the others can. `of_first` is what
-/// the first one's run() returned, nullptr for itself and where it is not there any more (nothing()). It outlives the
-/// first member's stay in the construct: the others may come when that one has left a cancelled region.
+/// the first one's run() returned, nullptr for itself. It outlives the first member's stay in the construct: the others
+/// may come when that one has left a cancelled region.
 struct EntryStep {
   void* (*run)(Member& member, void* data, void* of_first);
   void* data;

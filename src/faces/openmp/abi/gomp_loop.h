@@ -50,23 +50,12 @@ bool next(T* start, T* end) {
   return true;
 }
 
-/// What the members share in the construct that the member has entered; `size` bytes of it, if any, were asked for.
-inline void* memory_of_construct(const Member& member, std::size_t size) {
-  Team& team = *member.team;
-  if (size == 0 || member.loop.shared != &team.workshares.nothing()) [[likely]]
-    return member.loop.shared->memory;
-  // Bug: with no construct there was no memory, but the compiler's code looks into it all the same.
-  ReductionSet* set = make_reductions(1U, 0, size, 0);
-  free_reductions_later(team, set);
-  return set->memory;
-}
-
 /// Enters the loop, where it may have task reductions and memory that the members share; *memory is its size before.
 inline void enter_general(Member& member, const Loop& loop, std::uintptr_t* reductions, void** memory) {
   const EntryStep step = reductions_of_worksharing(reductions);
   const std::size_t size = memory != nullptr ? reinterpret_cast<std::uintptr_t>(*memory) : 0;
   enter_loop(member, loop, size, reductions != nullptr ? &step : nullptr);
-  if (memory != nullptr) *memory = memory_of_construct(member, size);
+  if (memory != nullptr) *memory = member.loop.shared->memory;
 }
 
 }  // namespace weft::openmp
