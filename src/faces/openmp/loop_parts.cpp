@@ -8,6 +8,8 @@
 
 namespace weft::openmp {
 
+LoopParts::~LoopParts() { std::free(parts_); }
+
 void LoopParts::deal(std::uint64_t chunks, unsigned members) {
   if (members > room_) {
     std::free(parts_);

@@ -25,6 +25,11 @@ class LoopParts {
  public:
   static constexpr std::uint64_t most_chunks = UINT32_MAX;
 
+  LoopParts() = default;
+  ~LoopParts();
+  LoopParts(const LoopParts&) = delete;
+  LoopParts& operator=(const LoopParts&) = delete;
+
   /// Deals out so many chunks, at least one; before anybody takes one.
   void deal(std::uint64_t chunks, unsigned members);
   /// The member's next chunk; false: there is none left for it.

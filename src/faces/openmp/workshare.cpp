@@ -29,6 +29,13 @@ void wait_for_preparing(unsigned round) {
   slot.posted = nullptr;
 }
 
+// One that was put aside.
+void destroy(Workshare& shared) {
+  free_contents(shared);
+  shared.~Workshare();
+  std::free(&shared);
+}
+
 }  // namespace
 
 void wait_inside(const Member& member, Workshare& shared, std::uint64_t number, core::StillWanted not_yet,
@@ -50,10 +57,7 @@ void WorkshareRing::reset() {
 
 void WorkshareRing::discard() {
   for (Workshare& slot : ring_) free_contents(slot);
-  while (front_ != nullptr) {
-    free_contents(*front_);
-    std::free(std::exchange(front_, front_->behind));
-  }
+  while (front_ != nullptr) destroy(*std::exchange(front_, front_->behind));
   back_ = found_ = nullptr;
   reset();
 }
@@ -127,12 +131,12 @@ void WorkshareRing::remove(Workshare& shared) {
 }
 
 void WorkshareRing::free(Workshare& shared) {
-  if (shared.memory != nullptr || shared.posted != nullptr) free_contents(shared);
   if (!has(shared)) [[unlikely]] {
     remove(shared);
-    std::free(&shared);
+    destroy(shared);
     return;
   }
+  if (shared.memory != nullptr || shared.posted != nullptr) free_contents(shared);
   shared.left.store(0, std::memory_order_relaxed);
   std::uint64_t state = shared.state.load(std::memory_order_relaxed) & ~Workshare::marked;
   const std::uint64_t next = state - Workshare::phase_ready + slots * Workshare::phases + Workshare::phase_free;
