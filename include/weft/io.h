@@ -17,8 +17,8 @@
  * A file that is closed while a unit waits for it: the unit goes on waiting for it, as a thread in the system call
  * would, or it gets EBADF (a write then says how much was written); what gets its number is not touched, if it can be
  * told apart (docs/design/io.md). So do not close what is waited for: shutdown(2) ends the waiting of those who have a
- * socket. Memory that was handed over belongs to the kernel until the call has come
- * back. To sleep for a time: weft_sleep(). In a forked child all begins anew. */
+ * socket. Memory that was handed over belongs to the kernel until the call has come back. To sleep for a time:
+ * weft_sleep(). In a forked child all begins anew. */
 #ifndef WEFT_IO_H
 #define WEFT_IO_H
 

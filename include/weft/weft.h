@@ -64,8 +64,8 @@ typedef struct weft_worker weft_worker;
  * the affinity mask, cut by the cgroup's quota, of which docs/workers.md says when they are counted again); as many as
  * can be had. In a unit, which cannot take it back (weft_finalize), it only counts. Units begin with the modes of
  * floating-point arithmetic (rounding, denormals) that the thread has which starts weft, child-first ones with their
- * creator's, unless that is a unit and one of the two has WEFT_OWN_TLS; what one changes is its own, but
- * of stackless ones that run in a row the next may find it. MEMORY.
+ * creator's, unless that is a unit and one of the two has WEFT_OWN_TLS; what one changes is its own, but of
+ * stackless ones that run in a row the next may find it. MEMORY.
  *
  * In a child of fork(2) there is whoever forked, as a root, with the values of its keys and what it holds; all other
  * units and roots are gone, and workers start anew. Where a unit's function, or that of a scheduler or pool, has forked

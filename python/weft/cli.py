@@ -25,7 +25,7 @@ HANDED_ON = {
 }
 
 
-@app.command(name="run", short_help="Run a program on weft instead of its own OpenMP runtime.", **HANDED_ON)
+@app.command(name="run", **HANDED_ON)
 def run_command(context: typer.Context) -> None:
     """Run a program on weft instead of the OpenMP runtime it was built for."""
     from weft import run
@@ -41,7 +41,7 @@ def ctl_command(context: typer.Context) -> None:
     raise typer.Exit(ctl.main(context.args))
 
 
-@app.command(name="doctor", short_help="Say whether weft can take over a program's OpenMP runtimes.")
+@app.command(name="doctor")
 def doctor_command(
     subject: Annotated[str, typer.Argument(metavar="PROGRAM|PID", help="A program, a shared library, or a process.")],
 ) -> None:

@@ -109,14 +109,16 @@ timespec end_of(const ucontext_t& interrupted) {
 // The kernel has said how much time is left, and this when that was.
 void note_left(CutCall& cut, const ucontext_t& interrupted, unsigned argument, clockid_t clock) {
   cut.left = reinterpret_cast<timespec*>(arch::system_call_argument(interrupted, argument));
-  if (cut.left != nullptr) clock_gettime(clock, &cut.end);
+  cut.clock = clock;
+  if (cut.left != nullptr) clock_gettime(clock, &cut.noted);
 }
 
-void take_off_what_has_passed(const CutCall& cut, clockid_t clock) {
+void take_off_what_has_passed(const CutCall& cut) {
   timespec now{};
-  clock_gettime(clock, &now);
+  clock_gettime(cut.clock, &now);
   constexpr long second = 1'000'000'000;
-  timespec left{cut.left->tv_sec - (now.tv_sec - cut.end.tv_sec), cut.left->tv_nsec - (now.tv_nsec - cut.end.tv_nsec)};
+  timespec left{cut.left->tv_sec - (now.tv_sec - cut.noted.tv_sec),
+                cut.left->tv_nsec - (now.tv_nsec - cut.noted.tv_nsec)};
   for (; left.tv_nsec < 0; left.tv_nsec += second) --left.tv_sec;
   for (; left.tv_nsec >= second; left.tv_nsec -= second) ++left.tv_sec;
   *cut.left = left.tv_sec < 0 ? timespec{} : left;
@@ -142,7 +144,7 @@ bool wants_all(const Call& call, const ucontext_t& interrupted) {
          (arch::system_call_argument(interrupted, transfer::flags) & MSG_WAITALL) != 0;
 }
 
-// Not of a file that does not wait: that says so itself, and nothing is lost by asking.
+// A file with O_NONBLOCK may have taken a part as well: asked for the rest it says EAGAIN, and the part is the answer.
 bool is_part_of_transfer(const ucontext_t& interrupted) {
   const long done = arch::transferred(interrupted);
   return done != 0 && static_cast<std::uint64_t>(done) < arch::system_call_argument(interrupted, transfer::size);
@@ -189,8 +191,6 @@ CutCall cut_call_of(const ucontext_t& interrupted) {
   return cut;
 }
 
-bool transfers_rest(const ucontext_t& interrupted) { return arch::makes_rest_of_transfer(interrupted); }
-
 void make_anew(const CutCall& cut, ucontext_t& interrupted) {
   if (cut.is_part) {
     arch::transfer_rest(interrupted, cut.number, transfer::address, transfer::size);
@@ -199,9 +199,9 @@ void make_anew(const CutCall& cut, ucontext_t& interrupted) {
   if (cut.has_end) {
     set_end(cut.end, interrupted);
   } else if (cut.left != nullptr) {
-    const bool sleeps = cut.number == SYS_clock_nanosleep;
-    take_off_what_has_passed(cut, sleeps ? clock_of(interrupted) : CLOCK_MONOTONIC);
-    if (sleeps) arch::set_system_call_argument(interrupted, sleep::time, reinterpret_cast<std::uint64_t>(cut.left));
+    take_off_what_has_passed(cut);
+    if (cut.number == SYS_clock_nanosleep)
+      arch::set_system_call_argument(interrupted, sleep::time, reinterpret_cast<std::uint64_t>(cut.left));
   }
   if (cut.number >= 0) arch::make_system_call_anew(interrupted, cut.number);
 }

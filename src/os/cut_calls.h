@@ -34,16 +34,15 @@ void look_up_calls_that_are_cut(const ExportedFunction& of_libc);
 
 /// One that was cut short by the signal whose handler asks, at its begin; or none.
 struct CutCall {
-  long number = -1;          // -1: none, or it is not made anew
-  bool is_part = false;      // of a transfer
-  bool has_end = false;      // of a sleep that weft makes anew, or has made anew and that comes next, without
-  timespec end{};            // or, for a call that has noted how much time is left, when that was
-  timespec* left = nullptr;  // where it has
+  long number = -1;      // -1: none, or it is not made anew
+  bool is_part = false;  // of a transfer
+  bool has_end = false;  // of a sleep that weft makes anew, or has made anew and that comes next, without
+  timespec end{};
+  timespec* left = nullptr;  // how much time is left, as the call has noted it
+  timespec noted{};          // when that was, by
+  clockid_t clock = CLOCK_MONOTONIC;
 };
 CutCall cut_call_of(const ucontext_t& interrupted);
-
-/// Whether the code that transfers the rest of something is where it may sleep.
-bool transfers_rest(const ucontext_t& interrupted);
 
 /// At the handler's end, on the KLT on which the code goes on: the call comes next.
 void make_anew(const CutCall& cut, ucontext_t& interrupted);

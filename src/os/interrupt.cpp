@@ -322,10 +322,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   interruption.context = context;
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
-  if (transfers_rest(*interrupted)) {
-    interruption.in_runtime = true;
-    interruption.in_weft = false;
-  }
+  if (arch::makes_rest_of_transfer(*interrupted)) interruption.in_weft = false;  // but in the place of libc's code
   const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
   if (!interruption.in_weft && (runs_under_lock_of_linker(stack) || loads_libraries())) {
     interruption.in_runtime = true;  // and what sleeps there keeps the lock, too

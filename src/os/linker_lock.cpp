@@ -17,8 +17,8 @@ const int* owner_of_lock = nullptr;
 // Those of dlopen(), and of what threads are given by it (dl_load_lock, dl_load_tls_lock): or nullptr.
 const int* owners_of_loading[2] = {};
 
-// Where libc has a thread's number, by which it knows the owners of locks, in what the thread pointer points to.
-std::size_t place_of_number = 0;
+// Which of the words at the thread pointer is the thread's number, by which libc knows the owners of locks; 0: unknown.
+std::size_t word_of_number = 0;
 
 // Of the dynamic linker's numbers those that are that of the calling thread while it is called back.
 struct NumbersOfCaller {
@@ -57,11 +57,13 @@ void find_locks_of_loading(const ExportedFunction& data) {
   }
 }
 
-void find_place_of_number() {
-  constexpr std::size_t size_of_descriptor = 1024;  // at least
+int word_of_thread(std::size_t word) { return number_at(static_cast<const int*>(arch::thread_pointer()) + word); }
+
+void find_word_of_number() {
+  constexpr std::size_t words = 1024 / sizeof(int);  // there are more
   const int number = this_klt();
-  for (std::size_t place = 0; place_of_number == 0 && place < size_of_descriptor; place += sizeof(int))
-    if (number_at(reinterpret_cast<const int*>(pthread_self() + place)) == number) place_of_number = place;
+  for (std::size_t word = 0; word_of_number == 0 && word < words; ++word)
+    if (word_of_thread(word) == number) word_of_number = word;
 }
 
 }  // namespace
@@ -82,16 +84,14 @@ void find_linker_lock() {
   }
   owner_of_lock = owner;
   if (owner == nullptr) return;
-  find_place_of_number();
-  if (place_of_number != 0) find_locks_of_loading(data);
+  find_word_of_number();
+  if (word_of_number != 0) find_locks_of_loading(data);
 }
 
 bool loads_libraries() {
   for (const int* place : owners_of_loading) {
     const int owner = place != nullptr ? number_at(place) : 0;
-    if (owner != 0 &&
-        owner == number_at(static_cast<const int*>(arch::thread_pointer()) + place_of_number / sizeof(int)))
-      return true;
+    if (owner != 0 && owner == word_of_thread(word_of_number)) return true;
   }
   return false;
 }

@@ -347,15 +347,10 @@ TEST_F(WorkerTest, IsBound) {
 
 // Bug: whatever thread had its number by then was bound.
 TEST_F(WorkerTest, OneThatHasEndedIsNotBound) {
-  weft_pool* pool = make_pool();
-  weft_scheduler* scheduler = nullptr;
-  weft_worker* worker = nullptr;
-  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &pool, &scheduler), WEFT_OK);
-  ASSERT_EQ(weft_worker_create(scheduler, &worker), WEFT_OK);
+  OwnWorker own(WEFT_BASIC_WAIT, {make_pool()});
+  weft_worker* worker = own.release();
   EXPECT_EQ(weft_worker_join(worker), WEFT_OK);
   EXPECT_EQ(weft_worker_bind(worker, -1), WEFT_ERR_STATE);
-  EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
-  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
 // ---------------------------------------------------------------- roots

@@ -4,22 +4,19 @@
 #include <new>
 #include <utility>
 
-#include "arch/cpu.h"
 #include "base/panic.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
-#include "os/futex.h"
 
 namespace weft::openmp {
 namespace {
 
-// A few stores away.
-void wait_for_preparing(unsigned round) {
-  if (round < 256)
-    arch::relax();
-  else
-    os::give_up_cpu();
+// Whoever is the first there has a few stores to make.
+void wait_while_prepared(const Workshare& shared, std::uint64_t construct) {
+  core::wait_while([&shared, preparing = construct * Workshare::phases + Workshare::phase_preparing] {
+    return shared.state.load(std::memory_order_relaxed) == preparing;
+  });
 }
 
 [[gnu::noinline]] void free_contents(Workshare& slot) {
@@ -75,12 +72,12 @@ void WorkshareRing::wake_all() {
 // False: the slot is free for that construct.
 bool WorkshareRing::mark(Workshare& slot, std::uint64_t construct) {
   const std::uint64_t mine = construct * Workshare::phases;
-  for (unsigned round = 0;; ++round) {
+  for (;;) {
     std::uint64_t state = slot.state.load(std::memory_order_acquire);
     if (state >= mine) return false;
     if (state % Workshare::phases == (Workshare::phase_ready | Workshare::marked)) break;
     if (state % Workshare::phases != Workshare::phase_ready)
-      wait_for_preparing(round);
+      wait_while_prepared(slot, state / Workshare::phases);
     else if (slot.state.compare_exchange_weak(state, state | Workshare::marked, std::memory_order_relaxed))
       break;
   }
@@ -162,9 +159,9 @@ inline bool try_to_enter(Workshare& shared, std::uint64_t mine, std::uint64_t& s
   const std::uint64_t mine = construct * Workshare::phases;
   Workshare* shared = &team.workshares.slot(construct);
   std::uint64_t state = 0;
-  for (unsigned round = 0; !try_to_enter(*shared, mine, state, first); ++round) {
+  while (!try_to_enter(*shared, mine, state, first)) {
     if (state / Workshare::phases == construct) {
-      wait_for_preparing(round);
+      wait_while_prepared(*shared, construct);
       continue;
     }
     Workshare* aside = team.workshares.aside(construct, first);

@@ -6,8 +6,6 @@
 
 #include "faces/openmp/abi/gomp_reduction.h"
 #include "faces/openmp/loop.h"
-#include "faces/openmp/task_reduction.h"
-#include "faces/openmp/team.h"
 
 namespace weft::openmp {
 
