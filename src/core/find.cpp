@@ -98,7 +98,7 @@ Unit* take_another(Worker& worker) {
 
 [[gnu::noinline]] bool is_turn_of_others_by_time(Worker& worker) {
   constexpr std::uint64_t interval_ns = 5ULL * 1000 * 1000;
-  if (os::now_ns() - worker.turns.last >= interval_ns) return true;
+  if (os::recent_ns() - worker.turns.last >= interval_ns) return true;
   worker.turns.points = worker.scheduling_points.load(std::memory_order_relaxed);
   return false;
 }
@@ -137,7 +137,7 @@ Unit* next_in_turn(Worker& worker) {
   if (!is_turn_of_others(worker)) [[likely]]
     return nullptr;
   worker.turns.points = worker.scheduling_points.load(std::memory_order_relaxed);
-  worker.turns.last = os::now_ns();
+  worker.turns.last = os::recent_ns();
   worker.turns.of_what_was_left = left_to_awake.load(std::memory_order_relaxed) || something_was_left(worker);
   const bool turn_of_inbox = ++worker.turns.fair % 2 != 0;
   Unit* unit = turn_of_inbox ? take_oldest(worker) : take_another(worker);
@@ -145,16 +145,20 @@ Unit* next_in_turn(Worker& worker) {
   return unit;
 }
 
-Share* shared_work(const Worker& victim, const Share* scope) {
+// `helps`: also a share that wants help. (Who asks for that reads what its members write all the time.)
+Share* shared_work(const Worker& victim, const Share* scope, bool helps = true) {
+  const auto suits = [scope, helps](const Share& share) {
+    return (helps ? share.has_work() : share.left() != 0) && share.lies_within(scope);
+  };
   // The outermost comes first: it holds the most work per claim.
   for (auto& place : victim.published) {
     Share* share = place.load(std::memory_order_acquire);
-    if (share != nullptr && share->has_work() && share->lies_within(scope)) return share;
+    if (share != nullptr && suits(*share)) return share;
   }
   if (victim.overflowing.load(std::memory_order_acquire) == 0) return nullptr;
   SpinGuard guard(victim.overflow_lock);
   for (Share* share = victim.overflow; share != nullptr; share = share->next_in_overflow)
-    if (share->has_work() && share->lies_within(scope)) return share;
+    if (suits(*share)) return share;
   return nullptr;
 }
 
@@ -301,7 +305,10 @@ Found search(Worker& worker, Sought sought) {
   if (runtime.hands_open.load(std::memory_order_relaxed)) [[unlikely]]
     if (Found found = first_of_victims(start, [scope](Worker& victim) { return open_hand_of(victim, scope); }))
       return found;
-  Found found = first_of_victims(start, [scope](Worker& victim) { return Found{nullptr, shared_work(victim, scope)}; });
+  const bool helps = worker.help_pause.is_over();
+  Found found = first_of_victims(start, [scope, helps](Worker& victim) {
+    return Found{nullptr, shared_work(victim, scope, helps)};
+  });
   if (found && worker.restraint.allows(*found.share)) return found;
   if (sought == Sought::share) return {};
   // Chance decides whether the pools of the places come first, or what lies at the workers: units that yield may keep

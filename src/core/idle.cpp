@@ -232,7 +232,10 @@ void Searching::sleep() {
   std::uint32_t still = parked;
   const bool work =
       worker.scheduler() != nullptr ? worker.scheduler()->has_work() || has_local_work(worker) : any_work(worker);
-  if (work) worker.appetite.end_pause();
+  if (work) {
+    worker.appetite.end_pause();
+    worker.help_pause.end();
+  }
   if ((work || worker.claims.ends.load(std::memory_order_relaxed) || is_over(worker)) &&
       worker.parked.compare_exchange_strong(still, Parked::awake, std::memory_order_acq_rel)) {
     if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);

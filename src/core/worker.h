@@ -19,6 +19,7 @@
 #include "core/pool/inbox.h"
 #include "core/pool/share.h"
 #include "core/privacy.h"
+#include "core/help_pause.h"
 #include "core/restraint.h"
 #include "core/spinlock.h"
 #include "core/stack.h"
@@ -233,6 +234,7 @@ struct alignas(base::cache_line) Worker {
   Slice slice;
   Klts klts;
   Restraint restraint;
+  HelpPause help_pause;
   Courtesy courtesy;
   Hands hands;
 

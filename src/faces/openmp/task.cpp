@@ -480,14 +480,16 @@ inline std::uint64_t most_children(const Member& member) {
 }
 
 // The current task has reached that. Creating a task is a task scheduling point: descendants of the current task may be
-// run.
+// run. Not more at a time than the worker keeps blocks for: else these go by way of the common list, and from worker to
+// worker.
 [[gnu::noinline]] void run_some_of_many(Member& member) {
+  constexpr unsigned some = BlockCache::batch;
   TaskSeat& seat = seat_of(member);
   const Task* below = member.task->explicit_ ? member.task : nullptr;
-  while (member.task->family.children() > most_children(member) / 2) {
+  while (member.task->family.children() > most_children(member) - some) {
     Task* task = take_newest(seat);
     if (task != nullptr && !may_run(task, below)) return put_back(member, *task);
-    if (task == nullptr) task = take_urgent(member, member.task);
+    if (task == nullptr) task = take_listed(member, member.task);
     if (task == nullptr) return;
     run_found(member, *task, seat.around);
   }

@@ -1,8 +1,10 @@
 #include "faces/openmp/task_pool.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
+#include "arch/cpu.h"
 #include "base/panic.h"
 #include "core/scheduler.h"
 #include "faces/openmp/blocks.h"
@@ -132,9 +134,13 @@ Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
   for (unsigned step = 1; step < members; ++step) {
     TaskSeat* victim = seats[(member.number + step) % members].load(std::memory_order_acquire);
     if (victim == nullptr || victim->deque.looks_empty()) continue;
+    const std::uint64_t began = arch::ticks();
     Task* task = steal_oldest(*victim);
     if (task == nullptr) continue;
-    if (may_run(task, only_below)) return task;
+    if (may_run(task, only_below)) {
+      search.way = arch::ticks() - began;
+      return task;
+    }
     // It cannot be put back, and must not cover the member's own tasks.
     const std::uint64_t listed = put_by_priority(pool, *task);
     if (search.listed_to == listed) search.listed_to = listed + 1;  // nobody else has put any there
@@ -244,9 +250,31 @@ TaskSeat& make_seat(Member& member) {
     seat->most_spares = keeps_blocks() ? most_spare_tasks : 0;
     entry.store(seat, std::memory_order_release);  // one member has this number at a time
   }
-  seat->plenty = plenty_for(member.team->size);
+  seat->plenty = settings.plenty_of_tasks;
+  seat->looks_put_off = 0;
   member.seat = seat;
   return *seat;
+}
+
+// The others' deques are looked at now and then only: that takes a cache line from each who makes tasks.
+bool is_enough_for_now(const Member& member) {
+  constexpr unsigned tasks_per_look = 32;  // for each member
+  TaskSeat& seat = *member.seat;
+  if (seat.looks_put_off != 0) {
+    --seat.looks_put_off;
+    return true;
+  }
+  std::uint64_t others = 0;
+  for_each_seat(member.team->tasks, [&others, &seat](const TaskSeat& each) {
+    if (&each != &seat) others += each.deque.size();
+    return true;
+  });
+  const unsigned members = member.team->size;
+  const std::uint64_t left = plenty_for(members) - std::min(others, plenty_for(members));
+  seat.plenty = std::max(settings.plenty_of_tasks, left);
+  if (seat.deque.size() < seat.plenty) return false;
+  seat.looks_put_off = tasks_per_look * members;
+  return true;
 }
 
 void begin_making_tasks(Member& member) {
@@ -337,15 +365,16 @@ Task* find_listed(TaskPool& pool, const Task* only_below, TaskSearch& search) {
 
 }  // namespace
 
-Task* take_urgent(Member& member, const Task* only_below) {
+Task* take_listed(Member& member, const Task* only_below) {
   TaskPool& pool = member.team->tasks;
-  if (pool.urgent.load(std::memory_order_relaxed) == 0) return nullptr;
+  if (pool.prioritised.load(std::memory_order_relaxed) == 0) return nullptr;
   return take_by_priority(pool, only_below, 0);
 }
 
 // The list has a lock that all share: where nothing in it is urgent, the member's own tasks come first.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   TaskPool& pool = member.team->tasks;
+  search.way = 0;
   const bool urgent = pool.urgent.load(std::memory_order_relaxed) != 0;
   if (urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
@@ -356,6 +385,7 @@ Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
       put_back(member, *task);
       search.put_back_at = seat.deque.pushed();
     }
+  if (!core::this_worker()->help_pause.is_over()) return nullptr;
   if (!urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   return steal_task(member, only_below, search);

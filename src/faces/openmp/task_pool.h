@@ -33,6 +33,7 @@ struct Team;
 /// Without it, members that wait deep in a tree of tasks would each go through all that others have put aside.
 struct TaskSearch {
   unsigned mistakes = 0;        // tasks stolen that it may not run
+  std::uint64_t way = 0;        // what it took to steal the one that was found last (HelpPause); 0: it was not stolen
   std::uint64_t listed_to = 0;  // 1 more than TaskPool::listed before the list was gone through in vain; 0: it was not
   /// Deque::pushed() when the newest of the member's own was put back, since it may not run; -1: none was. Until that
   /// changes nothing in the deque is for the wait: what comes there while a task runs is below that task (made below
@@ -47,7 +48,8 @@ struct TaskSeat {
   std::uint64_t told = 0;  // of `created` less `completed`: what Team::arrived has been told of
   Task* spare = nullptr;   // the last of those that are kept (spare_task.h), numbered from 1
   unsigned most_spares;
-  std::size_t plenty;  // so many tasks in the deque that those who look for some find them for a while
+  std::size_t plenty;  // so many tasks in the deque are enough for now; see has_plenty()
+  unsigned looks_put_off = 0;
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
   std::atomic<std::uint64_t> offered{0};  // tasks put into the deque, or back there
@@ -101,14 +103,18 @@ inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *memb
 /// The newest task of the calling member's own deque, or nullptr.
 inline Task* take_newest(TaskSeat& seat) { return seat.deque.pop(seat.privacy); }
 
-/// How many tasks that nobody has taken are enough for a member of a team. No fewer than with libgomp: a program may
-/// have tasks that wait for their creator.
+/// How many tasks that nobody has taken are enough for a team. No fewer than with libgomp: a program may have tasks
+/// that wait for their creator.
 inline std::uint64_t plenty_for(unsigned team_size) { return settings.plenty_of_tasks * team_size; }
 
-/// Whether the member's deque holds as many tasks as it shall.
+/// Of a member whose deque holds TaskSeat::plenty: whether that is enough, as others have some too. Else there are more
+/// to come.
+bool is_enough_for_now(const Member& member);
+/// Whether the member's deque holds as many tasks as it shall: its fair part of what is enough for the team, or what
+/// the others leave of that.
 inline bool has_plenty(const Member& member) {
   const TaskSeat* seat = member.seat;
-  return seat != nullptr && seat->deque.size() >= seat->plenty;
+  return seat != nullptr && seat->deque.size() >= seat->plenty && is_enough_for_now(member);
 }
 
 /// The region is about to use tasks: makes seats, and holds the team open.
@@ -152,8 +158,12 @@ inline bool may_run(const Task* task, const Task* only_below) {
 
 /// A wait of the member's begins, in which it may run such tasks (`only_below` as in TaskWaiter).
 TaskSearch begin_search(Member& member, const Task* only_below);
-/// The first of those with a priority that the member may run, or nullptr.
-Task* take_urgent(Member& member, const Task* only_below);
+/// Whether the task is a child of one that the member runs.
+inline bool is_child_of(const Member& member, const Task& task) {
+  return task.parent->runner.load(std::memory_order_relaxed) == &member;
+}
+/// The first of those in the team's list that the member may run, or nullptr.
+Task* take_listed(Member& member, const Task* only_below);
 /// A task that the member may run now. After a few mistakes it steals no more, since tasks that are of no use to it are
 /// then all there is.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search);

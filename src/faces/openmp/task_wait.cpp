@@ -49,6 +49,21 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
   wait_for(member, wait);
 }
 
+// What a task has made, and left in the deque, it was worth as well; but what waited for it had come by itself.
+void run_task_of_other(Member& member, Task& task, std::uint64_t way) {
+  const bool has_successors = task.dependences != nullptr;
+  const std::uint64_t began = arch::ticks();
+  run_task(member, task);
+  const bool all_done = has_successors || seat_of(member).deque.looks_empty();
+  const std::uint64_t now = arch::ticks();
+  const std::uint64_t run = all_done ? now - began : UINT64_MAX;
+  core::HelpPause& pause = core::this_worker()->help_pause;
+  if (way != 0)
+    pause.took(way, run, now);
+  else
+    pause.went_on(run, now);
+}
+
 // While one with a priority waits somewhere, that comes first (find_task).
 void run_own_tasks(Member& member) {
   const TaskPool& pool = member.team->tasks;

@@ -19,12 +19,18 @@ namespace weft::openmp {
 
 /// Runs one explicit task on the member, here and now, and completes it.
 void run_task(Member& member, Task& task);
+/// The same for one of another member's. Measures whether that is worth it.
+void run_task_of_other(Member& member, Task& task, std::uint64_t way);
 /// The same for one that the member found while it waits.
 inline void run_found(Member& member, Task& task, const TaskSearch& search) {
   TaskSearch& around = seat_of(member).around;
   const TaskSearch before = around;
   around = search;
-  run_task(member, task);
+  around.way = 0;
+  if (search.way != 0 || (task.dependences != nullptr && !is_child_of(member, task))) [[unlikely]]
+    run_task_of_other(member, task, search.way);
+  else
+    run_task(member, task);
   around = before;
 }
 
@@ -79,6 +85,7 @@ void wait_for(Member& member, Condition& condition) {
       continue;
     }
     looks_to_search = 0;
+    if (core::this_worker()->help_pause.end()) continue;
     const bool bound = condition.only_below() != nullptr;
     if (bound && !last_look) {
       // It may put aside one more task that is not for it. If it does, it is woken again as soon as a worker is idle:

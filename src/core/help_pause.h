@@ -1,0 +1,63 @@
+// The pause that a worker makes between two helps: what it takes for a share beyond the share's numbers
+// (Share::wants_help), from whoever made it and would run it next. That one pays with a few cache lines for each, as
+// the opener of a share does (core/restraint.h), and the helper with some more: the deque, and what lies in it. The
+// worker measures how long it took until it had the thing in hand, and how long that ran. If this was not worth it some
+// times in a row it pauses, longer from time to time. The first time that it was worth it ends this.
+//
+// Of one worker, and only its own business. Nothing waits for longer than a pause of a quarter of a millisecond; and a
+// worker, or one that runs there, ends the pause and looks once more before it goes to sleep.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/cpu.h"
+
+namespace weft::core {
+
+class HelpPause {
+ public:
+  /// Ticks are those of arch::ticks(). `way`: until the worker had what it took; `run`: those that it ran for.
+  void took(std::uint64_t way, std::uint64_t run, std::uint64_t now) {
+    way_ = way;
+    went_on(run, now);
+  }
+
+  /// The same of what came to the worker by what it had taken, and is of others as well.
+  void went_on(std::uint64_t run, std::uint64_t now) {
+    if (run > worth * way_ || run > always_worth) {
+      in_vain_ = 0;
+      pause_ = 0;
+      return;
+    }
+    if (in_vain_ < enough && ++in_vain_ < enough) return;
+    pause_ = pause_ == 0 ? shortest : pause_ < longest ? 2 * pause_ : longest;
+    began_ = now;
+  }
+
+  /// Whether it is over, or there is none.
+  bool is_over(std::uint64_t now) const { return now - began_ >= pause_; }
+  bool is_over() const { return pause_ == 0 || is_over(arch::ticks()); }
+
+  /// Ends it early; false: it was over.
+  bool end(std::uint64_t now) {
+    if (is_over(now)) return false;
+    began_ = now - pause_;
+    return true;
+  }
+  bool end() { return pause_ != 0 && end(arch::ticks()); }
+
+  static constexpr std::uint64_t shortest = 20000;  // some 8 us
+  static constexpr std::uint64_t longest = 32 * shortest;
+
+ private:
+  static constexpr unsigned enough = 4;
+  static constexpr std::uint64_t worth = 2;
+  static constexpr std::uint64_t always_worth = 15000;  // the way may be long by chance: the first visit (Privacy)
+
+  std::uint64_t way_ = 0;    // the last one
+  std::uint64_t pause_ = 0;  // 0: the last help was worth it, or there were not enough that were not
+  std::uint64_t began_ = 0;
+  unsigned in_vain_ = 0;  // in a row
+};
+
+}  // namespace weft::core
