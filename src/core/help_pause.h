@@ -2,10 +2,11 @@
 // (Share::wants_help), from whoever made it and would run it next. That one pays with a few cache lines for each, as
 // the opener of a share does (core/restraint.h), and the helper with some more: the deque, and what lies in it. The
 // worker measures how long it took until it had the thing in hand, and how long that ran. If this was not worth it some
-// times in a row it pauses, longer from time to time. The first time that it was worth it ends this.
+// times in a row, and the maker was at it all the time, it pauses, longer from time to time. The first time that it was
+// worth it ends this.
 //
-// Of one worker, and only its own business. Nothing waits for longer than a pause of a quarter of a millisecond; and a
-// worker, or one that runs there, ends the pause and looks once more before it goes to sleep.
+// Of one worker, and only its own business. Nothing waits for longer than a pause of some 60 us; and a worker, or one
+// that runs there, ends the pause and looks once more before it goes to sleep.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,10 @@ namespace weft::core {
 class HelpPause {
  public:
   /// Ticks are those of arch::ticks(). `way`: until the worker had what it took; `run`: those that it ran for.
-  void took(std::uint64_t way, std::uint64_t run, std::uint64_t now) {
-    way_ = way;
-    went_on(run, now);
-  }
-
-  /// The same of what came to the worker by what it had taken, and is of others as well.
-  void went_on(std::uint64_t run, std::uint64_t now) {
-    if (run > worth * way_ || run > always_worth) {
+  /// `maker_goes_on()`: whether who made it has made more since.
+  template <class GoesOn>
+  void took(std::uint64_t way, std::uint64_t run, std::uint64_t now, GoesOn maker_goes_on) {
+    if (run > worth * way || run > always_worth || !maker_goes_on()) {
       in_vain_ = 0;
       pause_ = 0;
       return;
@@ -47,14 +44,13 @@ class HelpPause {
   bool end() { return pause_ != 0 && end(arch::ticks()); }
 
   static constexpr std::uint64_t shortest = 20000;  // some 8 us
-  static constexpr std::uint64_t longest = 32 * shortest;
+  static constexpr std::uint64_t longest = 8 * shortest;
 
  private:
   static constexpr unsigned enough = 4;
   static constexpr std::uint64_t worth = 2;
   static constexpr std::uint64_t always_worth = 15000;  // the way may be long by chance: the first visit (Privacy)
 
-  std::uint64_t way_ = 0;    // the last one
   std::uint64_t pause_ = 0;  // 0: the last help was worth it, or there were not enough that were not
   std::uint64_t began_ = 0;
   unsigned in_vain_ = 0;  // in a row

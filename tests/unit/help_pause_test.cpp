@@ -12,9 +12,10 @@ constexpr std::uint64_t way = 1000;
 constexpr std::uint64_t brief = way / 2;
 constexpr std::uint64_t lasting = 10 * way;
 constexpr std::uint64_t now = 1000000;
+constexpr auto goes_on = [] { return true; };
 
 void help_in_vain(HelpPause& pause, int times) {
-  for (int time = 0; time < times; ++time) pause.took(way, brief, now);
+  for (int time = 0; time < times; ++time) pause.took(way, brief, now, goes_on);
 }
 
 TEST(HelpPause, BeginsAfterSeveralInVain) {
@@ -49,7 +50,7 @@ TEST(HelpPause, EndsWhenItIsTold) {
 TEST(HelpPause, IsNoneOnceItWasWorthIt) {
   HelpPause pause;
   help_in_vain(pause, 1000);
-  pause.took(way, lasting, now);
+  pause.took(way, lasting, now, goes_on);
   EXPECT_TRUE(pause.is_over(now));
   help_in_vain(pause, 3);
   EXPECT_TRUE(pause.is_over(now));
@@ -57,16 +58,16 @@ TEST(HelpPause, IsNoneOnceItWasWorthIt) {
 
 TEST(HelpPause, WhatRunsForLongIsWorthAnyWay) {
   HelpPause pause;
-  for (int time = 0; time < 1000; ++time) pause.took(100 * way, 50 * way, now);
+  for (int time = 0; time < 1000; ++time) pause.took(100 * way, 50 * way, now, goes_on);
   EXPECT_TRUE(pause.is_over(now));
 }
 
-TEST(HelpPause, WhatCameByWhatWasTakenHasCostTheSameWay) {
+TEST(HelpPause, IsNoneWhereTheMakerWaits) {
   HelpPause pause;
-  pause.took(way, lasting, now);
-  for (int time = 0; time < 4; ++time) pause.went_on(brief, now);
-  EXPECT_FALSE(pause.is_over(now));
-  pause.went_on(lasting, now);
+  for (int time = 0; time < 1000; ++time) pause.took(way, brief, now, [] { return false; });
+  EXPECT_TRUE(pause.is_over(now));
+  help_in_vain(pause, 4);
+  pause.took(way, brief, now, [] { return false; });
   EXPECT_TRUE(pause.is_over(now));
 }
 

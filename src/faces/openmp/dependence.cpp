@@ -285,13 +285,8 @@ bool resolve(TaskPool& pool, Task& task, std::uint32_t count) {
   return take_mutexes(task) && end_of_mutexes(pool, task);
 }
 
-// Where to run what others have made has not been worth it, it is left to them.
-bool keeps(const Member& member, const Task& task) {
-  return is_child_of(member, task) || core::this_worker()->help_pause.is_over();
-}
-
 void offer(Team& team, Member* member, Task& task) {
-  if (member != nullptr && keeps(*member, task))
+  if (member != nullptr)
     enqueue(*member, task);
   else
     enqueue_for_all(team, task);

@@ -117,6 +117,7 @@ void put_into_deque(TaskSeat& seat, Task& task) {
 }
 
 constexpr unsigned most_mistakes = 3;
+constexpr std::size_t many_tasks = 16;
 
 // nullptr: there was a moment at which nothing was there. (Bug: or another thief was faster, and had left some.)
 Task* steal_oldest(TaskSeat& victim) {
@@ -135,10 +136,13 @@ Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
     TaskSeat* victim = seats[(member.number + step) % members].load(std::memory_order_acquire);
     if (victim == nullptr || victim->deque.looks_empty()) continue;
     const std::uint64_t began = arch::ticks();
+    const std::int64_t pushed = victim->deque.pushed();
     Task* task = steal_oldest(*victim);
     if (task == nullptr) continue;
     if (may_run(task, only_below)) {
+      search.from = victim;
       search.way = arch::ticks() - began;
+      search.pushed = pushed;
       return task;
     }
     // It cannot be put back, and must not cover the member's own tasks.
@@ -173,12 +177,14 @@ void close_pool(Team& team) {
   TaskPool& pool = team.tasks;
   for_each_seat(pool, [](TaskSeat& seat) {
     seat.told = 0;
+    seat.has_many = false;
     seat.created.store(0, std::memory_order_relaxed);
     seat.completed.store(0, std::memory_order_relaxed);
     return true;
   });
   pool.completed_elsewhere.store(0, std::memory_order_relaxed);
   pool.members.store(0, std::memory_order_relaxed);
+  pool.with_many.store(0, std::memory_order_relaxed);
   team.arrived.store(0, std::memory_order_relaxed);
 }
 
@@ -235,6 +241,7 @@ void leave_pool_to(const Member& member) {
   pool.free_waiters.store(0, std::memory_order_relaxed);
   pool.bound_waiters.store(0, std::memory_order_relaxed);
   pool.was_forked = true;
+  pool.with_many.store(member.seat != nullptr && member.seat->has_many ? 1 : 0, std::memory_order_relaxed);
   pool.lock.unlock();
   keep_listed_of(member);
   pool.priority_lock.unlock();
@@ -250,31 +257,30 @@ TaskSeat& make_seat(Member& member) {
     seat->most_spares = keeps_blocks() ? most_spare_tasks : 0;
     entry.store(seat, std::memory_order_release);  // one member has this number at a time
   }
-  seat->plenty = settings.plenty_of_tasks;
-  seat->looks_put_off = 0;
+  if (!seat->has_many) seat->plenty = many_tasks;
   member.seat = seat;
   return *seat;
 }
 
-// The others' deques are looked at now and then only: that takes a cache line from each who makes tasks.
 bool is_enough_for_now(const Member& member) {
-  constexpr unsigned tasks_per_look = 32;  // for each member
   TaskSeat& seat = *member.seat;
-  if (seat.looks_put_off != 0) {
-    --seat.looks_put_off;
-    return true;
+  TaskPool& pool = member.team->tasks;
+  if (!seat.has_many) {
+    seat.has_many = true;
+    pool.with_many.fetch_add(1, std::memory_order_relaxed);
   }
-  std::uint64_t others = 0;
-  for_each_seat(member.team->tasks, [&others, &seat](const TaskSeat& each) {
-    if (&each != &seat) others += each.deque.size();
-    return true;
-  });
-  const unsigned members = member.team->size;
-  const std::uint64_t left = plenty_for(members) - std::min(others, plenty_for(members));
-  seat.plenty = std::max(settings.plenty_of_tasks, left);
-  if (seat.deque.size() < seat.plenty) return false;
-  seat.looks_put_off = tasks_per_look * members;
-  return true;
+  const unsigned others = pool.with_many.load(std::memory_order_relaxed) - 1;
+  const std::size_t most = plenty_for(member.team->size) - others * settings.plenty_of_tasks;
+  const std::size_t size = seat.deque.size();
+  seat.plenty = std::min(size + many_tasks, most);  // by then others may have more
+  return size >= most;
+}
+
+void count_many_anew(TaskPool& pool, TaskSeat& seat) {
+  if (seat.deque.size() >= many_tasks / 2) return;
+  seat.has_many = false;
+  seat.plenty = many_tasks;
+  pool.with_many.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void begin_making_tasks(Member& member) {
@@ -374,21 +380,20 @@ Task* take_listed(Member& member, const Task* only_below) {
 // The list has a lock that all share: where nothing in it is urgent, the member's own tasks come first.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   TaskPool& pool = member.team->tasks;
-  search.way = 0;
+  search.from = nullptr;
   const bool urgent = pool.urgent.load(std::memory_order_relaxed) != 0;
   if (urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   TaskSeat& seat = seat_of(member);
   if (seat.deque.pushed() != search.put_back_at) [[likely]]
-    if (Task* task = take_newest(seat); task != nullptr) {
+    if (Task* task = take_newest(pool, seat); task != nullptr) {
       if (may_run(task, only_below)) return task;
       put_back(member, *task);
       search.put_back_at = seat.deque.pushed();
     }
-  if (!core::this_worker()->help_pause.is_over()) return nullptr;
   if (!urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
-  return steal_task(member, only_below, search);
+  return core::this_worker()->help_pause.is_over() ? steal_task(member, only_below, search) : nullptr;
 }
 
 }  // namespace weft::openmp

@@ -31,9 +31,12 @@ struct Team;
 /// What a member knows while it waits, or what the wait knows in which its task runs: tasks that this one's wait may
 /// run are below those that the one around may run, so that what the one around found in vain is in vain here too.
 /// Without it, members that wait deep in a tree of tasks would each go through all that others have put aside.
+struct TaskSeat;
 struct TaskSearch {
-  unsigned mistakes = 0;        // tasks stolen that it may not run
-  std::uint64_t way = 0;        // what it took to steal the one that was found last (HelpPause); 0: it was not stolen
+  unsigned mistakes = 0;           // tasks stolen that it may not run
+  const TaskSeat* from = nullptr;  // whom the one that was found last was stolen from; nullptr: it was not
+  std::uint64_t way = 0;           // the ticks that this took
+  std::int64_t pushed = 0;         // Deque::pushed() there, before
   std::uint64_t listed_to = 0;  // 1 more than TaskPool::listed before the list was gone through in vain; 0: it was not
   /// Deque::pushed() when the newest of the member's own was put back, since it may not run; -1: none was. Until that
   /// changes nothing in the deque is for the wait: what comes there while a task runs is below that task (made below
@@ -48,8 +51,8 @@ struct TaskSeat {
   std::uint64_t told = 0;  // of `created` less `completed`: what Team::arrived has been told of
   Task* spare = nullptr;   // the last of those that are kept (spare_task.h), numbered from 1
   unsigned most_spares;
-  std::size_t plenty;  // so many tasks in the deque are enough for now; see has_plenty()
-  unsigned looks_put_off = 0;
+  std::size_t plenty;     // so many tasks in the deque may be enough; see has_plenty()
+  bool has_many = false;  // in the deque: counted in TaskPool::with_many
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
   std::atomic<std::uint64_t> offered{0};  // tasks put into the deque, or back there
@@ -70,6 +73,8 @@ struct TaskPool {
   std::atomic<bool> used{false};
   base::KeptArray<TaskSeat*> seats;  // by member number; entries appear with the first use
   std::atomic<unsigned> members{0};  // entries of `seats` that this region may use
+  /// Of those, which have many tasks in their deque. Changes seldom, and is looked at by all that have.
+  std::atomic<unsigned> with_many{0};
 
   core::Spinlock lock;                       // guards what follows, and the release of the team's barrier
   TaskWaiter* waiters = nullptr;             // task_waiters.h
@@ -100,18 +105,25 @@ void let_master_go_on(const Member& member);
 TaskSeat& make_seat(Member& member);
 inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *member.seat : make_seat(member); }
 
+/// For the member of a seat that has had many tasks: whether it has still.
+void count_many_anew(TaskPool& pool, TaskSeat& seat);
 /// The newest task of the calling member's own deque, or nullptr.
-inline Task* take_newest(TaskSeat& seat) { return seat.deque.pop(seat.privacy); }
+inline Task* take_newest(TaskPool& pool, TaskSeat& seat) {
+  Task* task = seat.deque.pop(seat.privacy);
+  if (seat.has_many) [[unlikely]]
+    count_many_anew(pool, seat);
+  return task;
+}
 
 /// How many tasks that nobody has taken are enough for a team. No fewer than with libgomp: a program may have tasks
 /// that wait for their creator.
 inline std::uint64_t plenty_for(unsigned team_size) { return settings.plenty_of_tasks * team_size; }
 
-/// Of a member whose deque holds TaskSeat::plenty: whether that is enough, as others have some too. Else there are more
+/// Of a member whose deque holds TaskSeat::plenty: whether that is enough, as others have many too. Else there are more
 /// to come.
 bool is_enough_for_now(const Member& member);
-/// Whether the member's deque holds as many tasks as it shall: its fair part of what is enough for the team, or what
-/// the others leave of that.
+/// Whether the member's deque holds as many tasks as it shall: its part of what is enough for the team, and the parts
+/// of those that have only a few.
 inline bool has_plenty(const Member& member) {
   const TaskSeat* seat = member.seat;
   return seat != nullptr && seat->deque.size() >= seat->plenty && is_enough_for_now(member);
@@ -158,10 +170,6 @@ inline bool may_run(const Task* task, const Task* only_below) {
 
 /// A wait of the member's begins, in which it may run such tasks (`only_below` as in TaskWaiter).
 TaskSearch begin_search(Member& member, const Task* only_below);
-/// Whether the task is a child of one that the member runs.
-inline bool is_child_of(const Member& member, const Task& task) {
-  return task.parent->runner.load(std::memory_order_relaxed) == &member;
-}
 /// The first of those in the team's list that the member may run, or nullptr.
 Task* take_listed(Member& member, const Task* only_below);
 /// A task that the member may run now. After a few mistakes it steals no more, since tasks that are of no use to it are

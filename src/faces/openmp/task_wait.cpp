@@ -49,27 +49,25 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
   wait_for(member, wait);
 }
 
-// What a task has made, and left in the deque, it was worth as well; but what waited for it had come by itself.
-void run_task_of_other(Member& member, Task& task, std::uint64_t way) {
+// It was in vain only if the maker is at it: one that makes no tasks meanwhile may have nothing but this one, and wait
+// for it in a way of its own. What the task itself has made, and left in the deque, it was worth; but what waited for
+// it had come by itself.
+void run_stolen(Member& member, Task& task, const TaskSearch& search) {
   const bool has_successors = task.dependences != nullptr;
   const std::uint64_t began = arch::ticks();
   run_task(member, task);
-  const bool all_done = has_successors || seat_of(member).deque.looks_empty();
   const std::uint64_t now = arch::ticks();
-  const std::uint64_t run = all_done ? now - began : UINT64_MAX;
-  core::HelpPause& pause = core::this_worker()->help_pause;
-  if (way != 0)
-    pause.took(way, run, now);
-  else
-    pause.went_on(run, now);
+  const bool made_some = !has_successors && !seat_of(member).deque.looks_empty();
+  const auto maker_goes_on = [&search] { return search.from->deque.pushed() != search.pushed; };
+  core::this_worker()->help_pause.took(search.way, made_some ? UINT64_MAX : now - began, now, maker_goes_on);
 }
 
 // While one with a priority waits somewhere, that comes first (find_task).
 void run_own_tasks(Member& member) {
-  const TaskPool& pool = member.team->tasks;
+  TaskPool& pool = member.team->tasks;
   const TaskSearch search;
   while (pool.urgent.load(std::memory_order_relaxed) == 0) {
-    Task* task = take_newest(*member.seat);
+    Task* task = take_newest(pool, *member.seat);
     if (task == nullptr) return;
     run_found(member, *task, search);
   }

@@ -19,16 +19,16 @@ namespace weft::openmp {
 
 /// Runs one explicit task on the member, here and now, and completes it.
 void run_task(Member& member, Task& task);
-/// The same for one of another member's. Measures whether that is worth it.
-void run_task_of_other(Member& member, Task& task, std::uint64_t way);
+/// The same for one that it has stolen. Measures whether that was worth it.
+void run_stolen(Member& member, Task& task, const TaskSearch& search);
 /// The same for one that the member found while it waits.
 inline void run_found(Member& member, Task& task, const TaskSearch& search) {
   TaskSearch& around = seat_of(member).around;
   const TaskSearch before = around;
   around = search;
-  around.way = 0;
-  if (search.way != 0 || (task.dependences != nullptr && !is_child_of(member, task))) [[unlikely]]
-    run_task_of_other(member, task, search.way);
+  around.from = nullptr;
+  if (search.from != nullptr)
+    run_stolen(member, task, search);
   else
     run_task(member, task);
   around = before;
