@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,7 +44,11 @@ func fail(format string, arguments ...any) {
 	os.Exit(2)
 }
 
+// A key that nobody asks for is a mistake: it would be measured without.
+var askedFor = map[string]bool{}
+
 func word(config, key, otherwise string) string {
+	askedFor[key] = true
 	for _, part := range strings.Split(config, ",") {
 		if name, value, found := strings.Cut(part, "="); found && name == key {
 			return value
@@ -62,6 +67,23 @@ func number(config, key string, otherwise int) int {
 		fail("bad value in '%s': %s", config, key)
 	}
 	return n
+}
+
+func checkForm(config string) {
+	for _, part := range strings.Split(config, ",") {
+		if name, _, found := strings.Cut(part, "="); !found || name == "" {
+			fail("'%s': expected key=value,key=value", config)
+		}
+	}
+}
+
+// To be called once all keys have been asked for.
+func checkKeys(config string) {
+	for _, part := range strings.Split(config, ",") {
+		if name, _, _ := strings.Cut(part, "="); !askedFor[name] {
+			fail("'%s': there is no '%s' here", config, name)
+		}
+	}
 }
 
 func forkJoin(config string) job {
@@ -280,6 +302,7 @@ func memory(config string) float64 {
 	var group sync.WaitGroup
 	gate := make(chan struct{})
 	waits := word(config, "kind", "suspended") == "suspended"
+	checkKeys(config)
 	group.Add(n)
 	before := residentBytes()
 	for i := 0; i < n; i++ {
@@ -357,6 +380,7 @@ func runConfig(name, config string, o options) {
 		fail("go: no pattern '%s'", name)
 	}
 	j := prepare(config)
+	checkKeys(config)
 	samples, batch := measure(o, j.run)
 	report(name, config, "us", j.operations, samples, batch, j.check())
 }
@@ -384,6 +408,7 @@ func main() {
 		case "--min":
 			o.min = int(value())
 		default:
+			checkForm(os.Args[i])
 			configs = append(configs, os.Args[i])
 		}
 	}
@@ -396,7 +421,12 @@ func main() {
 		command := exec.Command(os.Args[0], "--time", fmt.Sprint(o.time.Seconds()*1e3), "--warm",
 			fmt.Sprint(o.warm.Seconds()*1e3), "--min", fmt.Sprint(o.min), config)
 		command.Stdout, command.Stderr = os.Stdout, os.Stderr
-		if err := command.Run(); err != nil {
+		err := command.Run()
+		var ended *exec.ExitError
+		if errors.As(err, &ended) && ended.Exited() {
+			os.Exit(ended.ExitCode()) // it has said why
+		}
+		if err != nil {
 			fail("%v", err)
 		}
 	}

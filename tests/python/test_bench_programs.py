@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -81,3 +82,31 @@ def test_a_program_says_so_before_it_measures(compile_c: Compile) -> None:
         assert (result.returncode, result.stdout) == (2, "")
         assert result.stderr.startswith(f"'{config}': ")
         assert result.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="session")
+def fib_on_go(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("without go")
+    path = tmp_path_factory.mktemp("go") / "fib-go"
+    subprocess.run([go, "build", "-o", path, ROOT / "bench" / "peers" / "main.go"], check=True, timeout=600)
+    return path
+
+
+# (Bug: they were taken, and not used.)
+@pytest.mark.parametrize("configs", [["n=3,workers=1,{}"], ["{}", "n=3"], ["n=3,{}", "n=3"]])
+@pytest.mark.parametrize(
+    ("key", "said"), [("nosuch=3", "there is no 'nosuch' here"), ("foo", "expected key=value,key=value")]
+)
+def test_so_does_one_on_go(fib_on_go: Path, configs: list[str], key: str, said: str) -> None:
+    words = [config.format(key) for config in configs]
+    result = call(fib_on_go, "--time", "1", "--warm", "1", *words)
+    wrong = next(word for word in words if key in word)
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"'{wrong}': {said}\n")
+
+
+def test_what_go_is_asked_for_is_taken(fib_on_go: Path) -> None:
+    result = call(fib_on_go, "--time", "1", "--warm", "1", "n=3,workers=1", "n=4")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.count('"ok": true') == 2
