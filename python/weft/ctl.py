@@ -92,8 +92,8 @@ def has_signal(mask: str) -> bool:
     return bool(int(mask, 16) >> (signal.SIGURG - 1) & 1)
 
 
-def check_process(process: int) -> None:
-    """Whether it is there, runs, and catches the signal."""
+def status_of(process: int) -> dict[str, str]:
+    """The fields of its status file, if it is there."""
     try:
         fields = read_status(f"/proc/{process}/status")
     except OSError:
@@ -103,6 +103,13 @@ def check_process(process: int) -> None:
     state = fields.get("State", "")[:1]
     if state in ("Z", "X") and int(fields.get("Threads", "1")) <= 1:  # main may have ended before other threads
         raise CtlError(f"there is no process {process}")
+    return fields
+
+
+def check_process(process: int) -> None:
+    """Whether it is there, runs, and catches the signal."""
+    fields = status_of(process)
+    state = fields.get("State", "")[:1]
     # Bug: a command was sent to it, was said to have failed, and took effect once the process went on.
     if state == "T":
         raise CtlError(f"process {process} is stopped (kill -CONT {process})")
@@ -192,11 +199,11 @@ class Control:
                 return Answer(*map(int, answer.groups()))
         if is_pending(self.process):
             later = "" if value == ASK_ONLY else "; the command may still take effect"
-            raise CtlError(f"process {self.process} does not answer: it is stopped, or blocks SIGURG{later}")
-        raise CtlError(
-            f"process {self.process} does not answer: "
-            "it does not run on weft, blocks SIGURG, or has a handler of its own"
-        )
+            raise CtlError(
+                f"process {self.process} does not answer: SIGURG is pending, no thread of it has taken that yet{later}"
+            )
+        status_of(self.process)  # it may have ended
+        raise CtlError(f"process {self.process} does not answer: it has taken SIGURG, but no answer has come")
 
 
 def main(arguments: list[str]) -> int:

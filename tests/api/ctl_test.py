@@ -115,7 +115,7 @@ def check_others() -> None:
         expect([pid, "workers=1"], 0, "1 of 4 workers is active")
     with started("deaf") as process:
         pid = str(process.pid)
-        reason = "it does not run on weft, blocks SIGURG, or has a handler of its own"
+        reason = "it has taken SIGURG, but no answer has come"
         expect([pid, "workers=1"], 1, f"weft: ctl: process {pid} does not answer: {reason}")
     sleeper = subprocess.Popen(["sleep", "30"])
     expect([str(sleeper.pid), "workers=1"], 1, NOT_ON_WEFT.format(sleeper.pid))

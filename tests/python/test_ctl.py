@@ -67,7 +67,7 @@ def test_a_process_that_does_not_listen() -> None:
 
 
 LISTENER = """
-import signal, sys, time
+import os, signal, sys, time
 signal.signal(signal.SIGURG, lambda *_: print("taken", flush=True))
 {setup}
 print("ready", flush=True)
@@ -146,7 +146,8 @@ def test_a_command_that_is_not_taken_may_still_take_effect(
     monkeypatch.setattr(ctl, "PATIENCE_S", 0.2)
     with listening("signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG])") as process:
         assert ctl.main([str(process.pid), word]) == 1
-    said = f"weft: ctl: process {process.pid} does not answer: it is stopped, or blocks SIGURG{later}\n"
+    why = "SIGURG is pending, no thread of it has taken that yet"
+    said = f"weft: ctl: process {process.pid} does not answer: {why}{later}\n"
     assert capsys.readouterr().err == said
 
 
@@ -158,4 +159,11 @@ def test_a_command_that_another_handler_has_taken_takes_no_effect(
         assert ctl.main([str(process.pid), "workers=1"]) == 1
         assert process.stdout is not None
         assert process.stdout.readline() == "taken\n"
-    assert capsys.readouterr().err.endswith("blocks SIGURG, or has a handler of its own\n")
+    assert capsys.readouterr().err.endswith("does not answer: it has taken SIGURG, but no answer has come\n")
+
+
+# It was said to block the signal.
+def test_a_process_that_ends_of_the_command_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    with listening("signal.signal(signal.SIGURG, lambda *_: os._exit(0))") as process:
+        assert ctl.main([str(process.pid), "status"]) == 1
+    assert capsys.readouterr().err == f"weft: ctl: there is no process {process.pid}\n"
