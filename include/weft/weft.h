@@ -258,7 +258,8 @@ WEFT_API const char* weft_technique_name(weft_technique technique);
 
 /* Unit-local keys: a value per unit (and per root), with a destructor that runs, when the unit ends, for each value
  * that is not NULL; it may do whatever the unit may, also set values, which are destroyed in turn, up to three times
- * more. As pthread_key_create of POSIX; ABT_key. */
+ * more. As pthread_key_create of POSIX; ABT_key. What a thread of the program sets in the last round of the destructors
+ * of its pthread keys (PTHREAD_DESTRUCTOR_ITERATIONS) may be forgotten, and not destroyed. */
 typedef struct weft_key {
   uint32_t index;
   uint32_t generation;

@@ -162,4 +162,6 @@ void end_root_extras(Worker& worker) {
   if (worker.root.extras != nullptr) end_table(&worker.root.extras);
 }
 
+void forget_root_extras(Worker& worker) { std::free(std::exchange(worker.root.extras, nullptr)); }
+
 }  // namespace weft::core

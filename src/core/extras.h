@@ -37,5 +37,7 @@ void inherit_extras(struct Worker& root, Unit& forked);
 
 /// Runs the destructors of the calling root's values, and forgets them.
 void end_root_extras(struct Worker& worker);
+/// The same without the destructors, of a root whose KLT is gone.
+void forget_root_extras(struct Worker& worker);
 
 }  // namespace weft::core

@@ -1,5 +1,6 @@
 #include "core/roots.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <pthread.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "core/watchdog.h"
 #include "core/worker_klts.h"
 #include "core/worker_slots.h"
+#include "core/workers.h"
 #include "os/barrier.h"
 #include "os/fault.h"
 #include "os/interrupt.h"
@@ -45,6 +47,29 @@ void expect_end_of_main() {
   expect_end_of_main();
 }
 
+// The calling KLT, a root, is none from here on, but still has its slot.
+void cease_to_be_root(Worker& worker) {
+  end_ticking(worker);
+  leave_klts_to_others(worker);
+  replace_scheduler(worker, nullptr);
+  leave_units_to_others(worker);
+  if (worker.identities.own != nullptr) {
+    give_identity(worker, worker.identities.own);
+    worker.identities.own = nullptr;
+  }
+  leave_identities_to_others(worker);
+  os::withdraw_signal_stack(worker.signal_stack);
+  worker.signal_stack = nullptr;
+  os::Identity* const identity = worker.root.unit.details.identity;
+  worker.root.unit.details.identity = worker.identities.home = nullptr;
+  worker.identities.installed = nullptr;
+  worker.current = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // a handler that comes from here on looks at none of it
+  std::free(identity);
+  become_inactive(worker);
+  arch::set_thread_word(nullptr);
+}
+
 // The KLT of a root ends.
 void end_root(void* argument) {
   auto worker = static_cast<Worker*>(argument);
@@ -52,30 +77,22 @@ void end_root(void* argument) {
   worker->attended.store(nullptr, std::memory_order_relaxed);
   if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
   end_root_extras(*worker);  // may run units
-  end_ticking(*worker);
-  leave_klts_to_others(*worker);
-  replace_scheduler(*worker, nullptr);
-  leave_units_to_others(*worker);
-  if (worker->identities.own != nullptr) {
-    give_identity(*worker, worker->identities.own);
-    worker->identities.own = nullptr;
-  }
-  leave_identities_to_others(*worker);
-  os::withdraw_signal_stack(worker->signal_stack);
-  worker->signal_stack = nullptr;
-  os::Identity* const identity = worker->root.unit.details.identity;
-  worker->root.unit.details.identity = worker->identities.home = nullptr;
-  worker->identities.installed = nullptr;
-  worker->current = nullptr;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // a handler that comes from here on looks at none of it
-  std::free(identity);
-  become_inactive(*worker);
-  arch::set_thread_word(nullptr);
+  cease_to_be_root(*worker);
   const bool is_last = runtime.roots.fetch_sub(1, std::memory_order_relaxed) == 1;
   // One that has never been a root, and was not there when this library was loaded, tells nobody when it ends.
   if (os::this_klt() == getpid() || (is_last && os::klt_activity(getpid()) == os::KltActivity::gone))
     note_end_of_main();
   leave_slot(*worker);
+}
+
+// The KLT on which the worker's root runs is the caller.
+void run_here(Worker& worker) {
+  Unit& unit = worker.root.unit;
+  details(unit).identity->thread_pointer = arch::thread_pointer();
+  worker.identities.installed = worker.identities.home = details(unit).identity;
+  worker.identities.home->has_mask = worker.mask.changed = false;
+  worker.current = &unit;
+  worker.klt.store(os::this_klt(), std::memory_order_relaxed);
 }
 
 // False: no memory.
@@ -91,20 +108,78 @@ bool become_root(Worker& worker) {
   unit.place = static_cast<std::uint16_t>(worker.index);
   details(unit).name = "a thread of the program";
   unit.state.store(UnitState::running, std::memory_order_relaxed);
-  details(unit).identity->thread_pointer = arch::thread_pointer();
-  worker.identities.installed = worker.identities.home = details(unit).identity;
-  worker.identities.home->has_mask = worker.mask.changed = false;
   worker.root.known_as = &unit;
   worker.root.was_unit = false;
-  worker.current = &unit;
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
-  worker.klt.store(os::this_klt(), std::memory_order_relaxed);
+  run_here(worker);
   worker.slice.ticker.belong_to(os::this_klt());
   worker.signal_stack = os::provide_signal_stack();
   if (os::interrupt_signal() != 0) os::block_interrupt(false);  // the program may have blocked all there are
   arch::set_thread_word(&worker);
   tick_again(worker);
   return true;
+}
+
+// ---------------------------------------------------------------- lost roots
+
+// A KLT that comes to weft in the last round of the destructors of its keys (PTHREAD_DESTRUCTOR_ITERATIONS) is a root
+// whose end nobody is told of, and so is one that ends past libc. (Bug: each kept its slot, and the memory of that, for
+// ever.) Who would need a new slot, when there are twice as many as at the last look, looks for them, and ends them in
+// their place. That costs at most two system calls for each new slot, and nothing while some are left for whoever comes
+// next. Rejected: to mark roots that come back after end_root(); one may also come for the first time so late.
+constexpr unsigned least_slots_at_look = 32;
+std::atomic<unsigned> slots_at_look{least_slots_at_look};
+
+// Where another KLT has got its number, that is not seen until a later look.
+bool is_lost(const Worker& worker) {
+  const int klt = worker.klt.load(std::memory_order_relaxed);
+  return klt != 0 && worker.use.load(std::memory_order_relaxed) == WorkerUse::root && os::is_gone(klt);
+}
+
+// It has ended outside of all units: only then there is nothing on top of it, and the worker is not lent.
+bool has_ended_at_rest(const Worker& worker) {
+  return worker.current == &worker.root.unit && worker.identities.home != nullptr &&
+         worker.carrier.load(std::memory_order_relaxed) == nullptr;
+}
+
+// While both locks are held nobody becomes a root or has the slot next: who had that number, and had not left its slot,
+// is gone.
+bool take_over(Worker& worker) {
+  SpinGuard entrance(runtime.entrance);
+  SpinGuard guard(slots_lock);
+  if (!is_lost(worker)) return false;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: the end of the KLT, in the kernel
+  if (!has_ended_at_rest(worker)) return false;
+  run_here(worker);  // so that no other takes it over
+  return true;
+}
+
+// By a KLT that has no worker. Destructors of values that are left are not called, as libc calls none after the last
+// round: the caller may hold what they wait for.
+void end_in_its_place(Worker& worker) {
+  worker.held_off = 1;
+  arch::set_thread_word(&worker);
+  worker.attended.store(nullptr, std::memory_order_relaxed);
+  if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(worker);
+  forget_root_extras(worker);
+  cease_to_be_root(worker);
+  runtime.roots.fetch_sub(1, std::memory_order_relaxed);
+  leave_slot(worker);
+}
+
+void end_lost_roots() {
+  const unsigned slots = runtime.slots.load(std::memory_order_relaxed);
+  unsigned enough = slots_at_look.load(std::memory_order_relaxed);
+  if (slots < enough || has_unused_slot()) return;
+  if (!slots_at_look.compare_exchange_strong(enough, std::min(2 * slots, most_worker_slots), std::memory_order_relaxed))
+    return;  // another looks
+  unsigned found = 0;
+  for_each_worker([&found](Worker& worker) {
+    if (!is_lost(worker) || !take_over(worker)) return;
+    end_in_its_place(worker);
+    ++found;
+  });
+  if (2 * found >= slots) slots_at_look.store(enough, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -126,6 +201,7 @@ Worker* make_root() {
 
 Worker* try_enter() {
   start_runtime();
+  end_lost_roots();
   SpinGuard guard(runtime.entrance);
   return make_root();
 }
@@ -141,6 +217,7 @@ Worker& enter() {
 void reset_roots() {
   runtime.roots.store(0, std::memory_order_relaxed);
   runtime.main_has_ended.store(false, std::memory_order_relaxed);
+  slots_at_look.store(least_slots_at_look, std::memory_order_relaxed);
   runtime.entrance.unlock();
   expect_end_of_main();
 }

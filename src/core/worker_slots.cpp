@@ -58,6 +58,11 @@ Worker* register_worker() {
   return worker;
 }
 
+bool has_unused_slot() {
+  SpinGuard guard(slots_lock);
+  return unused != nullptr;
+}
+
 // Not one that a forked child's handler had joined for the parent: it is none of the child's.
 void put_among_unused(Worker& worker) {
   const bool is_ours = worker.index < runtime.slots.load(std::memory_order_relaxed) &&

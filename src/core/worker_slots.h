@@ -13,6 +13,9 @@ extern Spinlock slots_lock;
 /// A slot that a worker left, or a new one; nullptr: no memory.
 Worker* register_worker();
 
+/// Whether register_worker() would take one that was left.
+bool has_unused_slot();
+
 /// Leaves the slot of a worker that nobody carries. Whoever waits for its end (Worker::life) is told.
 void leave_slot(Worker& worker);
 

@@ -333,11 +333,12 @@ bool only_own_klts_left() {
          ended.load(std::memory_order_seq_cst) == ended_before;
 }
 
+bool is_gone(pid_t klt) { return arch::system_call(SYS_tgkill, getpid(), klt, 0) == -ESRCH; }
+
 KltActivity klt_activity(pid_t klt, std::uint64_t* blocked) {
   char text[768];
   const Reading reading = read_about(klt, "stat", text);
-  if (reading == Reading::cannot_be_read)
-    return arch::system_call(SYS_tgkill, getpid(), klt, 0) == 0 ? KltActivity::not_known : KltActivity::gone;
+  if (reading == Reading::cannot_be_read) return is_gone(klt) ? KltActivity::gone : KltActivity::not_known;
   if (reading == Reading::gone) return KltActivity::gone;
   if (blocked != nullptr) {
     const char* field = field_of(text, 32);

@@ -73,6 +73,9 @@ enum class KltActivity { runs, sleeps, gone, not_known };
 /// file; as before where it is not known.
 KltActivity klt_activity(pid_t klt, std::uint64_t* blocked = nullptr);
 
+/// Whether there is no KLT of this process with that number. Costs a system call; klt_activity() opens a file.
+bool is_gone(pid_t klt);
+
 /// Whether it has blocked the signal that interrupts; nothing: nobody knows.
 std::optional<bool> has_interrupt_blocked(pid_t klt);
 

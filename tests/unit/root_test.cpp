@@ -1,9 +1,11 @@
 // Roots: threads of the program that enter weft, at any time and in any number.
+#include <climits>
 #include <pthread.h>
 #include <thread>
 #include <vector>
 
 #include "arch/thread_pointer.h"
+#include "core/extras.h"
 #include "core/sync/barrier.h"
 #include "core/sync/semaphore.h"
 #include "support.h"
@@ -163,6 +165,78 @@ TEST_F(RootTest, EntersAgainWhileItEnds) {
     }).join();
   EXPECT_EQ(run.load(), 20U);
   pthread_key_delete(key);
+}
+
+// In the last round of its keys' destructors a thread comes to weft once more, after weft's own destructor. (Bug:
+// nobody was told when it ended, and its slot was never left.)
+TEST_F(RootTest, SlotsOfThoseThatComeAsTheyEndAreUsedAgain) {
+  core::worker_here();  // weft's own key is the older one
+  static std::atomic<unsigned> rounds;
+  static std::atomic<unsigned> run;
+  static pthread_key_t key;
+  rounds = run = 0;
+  ASSERT_EQ(pthread_key_create(&key,
+                               [](void*) {
+                                 ++rounds;
+                                 Jobs jobs;
+                                 jobs.start([] {
+                                   core::yield();
+                                   ++run;
+                                 });
+                                 jobs.join();
+                                 pthread_setspecific(key, &key);
+                               }),
+            0);
+  const unsigned before = core::runtime.slots.load();
+  const unsigned count = 4 * (before + 32);
+  for (unsigned number = 0; number < count; ++number) std::thread([] { pthread_setspecific(key, &key); }).join();
+  EXPECT_EQ(rounds.load(), count * PTHREAD_DESTRUCTOR_ITERATIONS);
+  EXPECT_EQ(run.load(), rounds.load());
+  EXPECT_LT(core::runtime.slots.load(), before + count / 2);
+  pthread_key_delete(key);
+}
+
+// The values that such a thread leaves are no others', and nor are their destructors.
+TEST_F(RootTest, ThoseThatComeAsTheyEndLeaveNoValues) {
+  core::worker_here();
+  static std::atomic<unsigned> wrong;
+  static std::atomic<unsigned> destroyed;
+  static pthread_key_t key;
+  static core::Key of_weft;
+  wrong = destroyed = 0;
+  ASSERT_TRUE(core::create_key([](void*) { ++destroyed; }, of_weft));
+  ASSERT_EQ(pthread_key_create(&key,
+                               [](void*) {
+                                 void* value = &wrong;
+                                 if (core::get_value(of_weft, &value) != core::KeyAnswer::ok || value != nullptr)
+                                   ++wrong;
+                                 if (core::set_value(of_weft, &key) != core::KeyAnswer::ok) ++wrong;
+                                 pthread_setspecific(key, &key);
+                               }),
+            0);
+  const unsigned count = 4 * (core::runtime.slots.load() + 32);
+  for (unsigned number = 0; number < count; ++number) std::thread([] { pthread_setspecific(key, &key); }).join();
+  EXPECT_EQ(wrong.load(), 0U);
+  EXPECT_EQ(destroyed.load(), count * (PTHREAD_DESTRUCTOR_ITERATIONS - 1));
+  pthread_key_delete(key);
+  EXPECT_TRUE(core::delete_key(of_weft));
+}
+
+// Roots that live are none of those, however many there are.
+TEST_F(RootTest, ManyThatLiveKeepTheirSlots) {
+  const unsigned roots = 4 * 32;
+  core::Barrier all(roots);
+  std::atomic<unsigned> wrong{0};
+  std::vector<std::thread> threads;
+  for (unsigned number = 0; number < roots; ++number)
+    threads.emplace_back([&] {
+      core::Worker* const mine = &core::worker_here();
+      all.arrive_and_wait();
+      if (&core::worker_here() != mine || mine->klt.load() != klt()) ++wrong;
+      all.arrive_and_wait();
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0U);
 }
 
 }  // namespace
