@@ -50,7 +50,9 @@ WEFT_API int weft_timed_accept(int fd, struct sockaddr* address, socklen_t* leng
                                int* connection);
 
 /* Waits until the socket is connected, or is not. After TIMEOUT it may come to be connected later: close it.
- * connect(2). */
+ * connect(2). To keep a limit on a Unix socket, and where threads wait on any, the socket has O_NONBLOCK for as long as
+ * that takes, and is set back to what it had: all see that whose descriptors share its open file description (dup(2),
+ * fork(2)), and what they set of it meanwhile may be lost. connect(2) has no flag for one call alone. */
 WEFT_API int weft_connect(int fd, const struct sockaddr* address, socklen_t length);
 WEFT_API int weft_timed_connect(int fd, const struct sockaddr* address, socklen_t length, uint64_t nanoseconds);
 
