@@ -131,15 +131,17 @@ constexpr unsigned least_slots_at_look = 32;
 std::atomic<unsigned> slots_at_look{least_slots_at_look};
 
 // Where another KLT has got its number, that is not seen until a later look.
-bool is_lost(const Worker& worker) {
-  const int klt = worker.klt.load(std::memory_order_relaxed);
+bool is_lost(const Worker& worker, int klt) {
   return klt != 0 && worker.use.load(std::memory_order_relaxed) == WorkerUse::root && os::is_gone(klt);
 }
 
-// It has ended outside of all units: only then there is nothing on top of it, and the worker is not lent.
-bool has_ended_at_rest(const Worker& worker) {
-  return worker.current == &worker.root.unit && worker.identities.home != nullptr &&
-         worker.carrier.load(std::memory_order_relaxed) == nullptr;
+// `klt`, which is gone, has ended outside of all units: only then there is nothing on top of the root, and the worker
+// is not lent. Nor was it lent to that one, and is back: then it says first who carries it now (klt_switch.cpp,
+// lend()).
+bool has_ended_at_rest(const Worker& worker, int klt) {
+  return worker.carrier.load(std::memory_order_acquire) == nullptr &&
+         worker.klt.load(std::memory_order_relaxed) == klt && worker.current == &worker.root.unit &&
+         worker.identities.home != nullptr;
 }
 
 // While both locks are held nobody becomes a root or has the slot next: who had that number, and had not left its slot,
@@ -147,9 +149,10 @@ bool has_ended_at_rest(const Worker& worker) {
 bool take_over(Worker& worker) {
   SpinGuard entrance(runtime.entrance);
   SpinGuard guard(slots_lock);
-  if (!is_lost(worker)) return false;
+  const int klt = worker.klt.load(std::memory_order_relaxed);
+  if (!is_lost(worker, klt)) return false;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: the end of the KLT, in the kernel
-  if (!has_ended_at_rest(worker)) return false;
+  if (!has_ended_at_rest(worker, klt)) return false;
   run_here(worker);  // so that no other takes it over
   return true;
 }
@@ -175,7 +178,7 @@ void end_lost_roots() {
     return;  // another looks
   unsigned found = 0;
   for_each_worker([&found](Worker& worker) {
-    if (!is_lost(worker) || !take_over(worker)) return;
+    if (!is_lost(worker, worker.klt.load(std::memory_order_relaxed)) || !take_over(worker)) return;
     end_in_its_place(worker);
     ++found;
   });

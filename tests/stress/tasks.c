@@ -311,6 +311,56 @@ static void tasks_outlive_their_parent(void) {
   }
 }
 
+static void await_step(int* step, int awaited) {
+  int now;
+  for (;;) {
+#pragma omp atomic read seq_cst
+    now = *step;
+    if (now >= awaited) return;
+    sched_yield();
+  }
+}
+
+static void count(int* counted) {
+#pragma omp atomic
+  ++*counted;
+}
+
+// Two members have as many tasks as libgomp leaves for later. One runs its own; then there is room for one of the other
+// that waits for its creator. (Bug: that was not looked for again soon.)
+static void tasks_of_others_that_have_ended_make_room(void) {
+  for (int round = 0; round < 10; round++) {
+    int step = 0, made = 0, ended = 0;
+#pragma omp parallel num_threads(2)
+    {
+      const int number = omp_get_thread_num();
+      const int own = number == 1 ? 64 : 65;
+      if (number == 0) await_step(&step, 1);
+      for (int i = 0; i < own; i++) {
+#pragma omp task
+        count(&ended);
+      }
+      count(&step);
+      if (number == 1) {
+        await_step(&step, 2);
+#pragma omp taskwait
+        count(&step);
+        await_step(&made, 1);
+      } else {
+        await_step(&step, 3);
+#pragma omp task
+        {
+          await_step(&made, 1);
+          count(&ended);
+        }
+#pragma omp atomic write seq_cst
+        made = 1;
+      }
+    }
+    CHECK_EQUAL(ended, 64 + 65 + 1, "tasks");
+  }
+}
+
 // As many as libgomp leaves for later, but not more: 64 for each member.
 static void tasks_that_wait_for_their_creator(void) {
   for (int members = 2; members <= 8; members *= 2) {
@@ -489,6 +539,7 @@ int main(int count, char** arguments) {
       {"taskloops_nest", taskloops_nest, 0},
       {"tasks_outlive_their_parent", tasks_outlive_their_parent, 0},
       {"tasks_that_wait_for_their_creator", tasks_that_wait_for_their_creator, 0},
+      {"tasks_of_others_that_have_ended_make_room", tasks_of_others_that_have_ended_make_room, 0},
       {"tasks_outside_regions", tasks_outside_regions, 0},
       {"tasks_in_nested_teams", tasks_in_nested_teams, 0},
       {"peace_and_theft_by_turns", peace_and_theft_by_turns, 0},
