@@ -489,7 +489,7 @@ inline std::uint64_t most_children(const Member& member) {
   while (member.task->family.children() > most_children(member) - some) {
     Task* task = take_newest(member.team->tasks, seat);
     if (task != nullptr && !may_run(task, below)) return put_back(member, *task);
-    if (task == nullptr) task = take_listed(member, member.task);
+    if (task == nullptr) task = take_urgent(member, member.task);
     if (task == nullptr) return;
     run_found(member, *task, seat.around);
   }

@@ -140,9 +140,7 @@ Task* steal_task(Member& member, const Task* only_below, TaskSearch& search) {
     Task* task = steal_oldest(*victim);
     if (task == nullptr) continue;
     if (may_run(task, only_below)) {
-      search.from = victim;
-      search.way = arch::ticks() - began;
-      search.pushed = pushed;
+      seat_of(member).stolen = {victim, pushed, arch::ticks() - began};
       return task;
     }
     // It cannot be put back, and must not cover the member's own tasks.
@@ -371,16 +369,15 @@ Task* find_listed(TaskPool& pool, const Task* only_below, TaskSearch& search) {
 
 }  // namespace
 
-Task* take_listed(Member& member, const Task* only_below) {
+Task* take_urgent(Member& member, const Task* only_below) {
   TaskPool& pool = member.team->tasks;
-  if (pool.prioritised.load(std::memory_order_relaxed) == 0) return nullptr;
+  if (pool.urgent.load(std::memory_order_relaxed) == 0) return nullptr;
   return take_by_priority(pool, only_below, 0);
 }
 
 // The list has a lock that all share: where nothing in it is urgent, the member's own tasks come first.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
   TaskPool& pool = member.team->tasks;
-  search.from = nullptr;
   const bool urgent = pool.urgent.load(std::memory_order_relaxed) != 0;
   if (urgent)
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;

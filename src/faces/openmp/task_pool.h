@@ -31,12 +31,8 @@ struct Team;
 /// What a member knows while it waits, or what the wait knows in which its task runs: tasks that this one's wait may
 /// run are below those that the one around may run, so that what the one around found in vain is in vain here too.
 /// Without it, members that wait deep in a tree of tasks would each go through all that others have put aside.
-struct TaskSeat;
 struct TaskSearch {
-  unsigned mistakes = 0;           // tasks stolen that it may not run
-  const TaskSeat* from = nullptr;  // whom the one that was found last was stolen from; nullptr: it was not
-  std::uint64_t way = 0;           // the ticks that this took
-  std::int64_t pushed = 0;         // Deque::pushed() there, before
+  unsigned mistakes = 0;        // tasks stolen that it may not run
   std::uint64_t listed_to = 0;  // 1 more than TaskPool::listed before the list was gone through in vain; 0: it was not
   /// Deque::pushed() when the newest of the member's own was put back, since it may not run; -1: none was. Until that
   /// changes nothing in the deque is for the wait: what comes there while a task runs is below that task (made below
@@ -49,7 +45,12 @@ struct TaskSeat {
   core::Privacy privacy;
   TaskSearch around;       // the wait in which the member's task runs
   std::uint64_t told = 0;  // of `created` less `completed`: what Team::arrived has been told of
-  Task* spare = nullptr;   // the last of those that are kept (spare_task.h), numbered from 1
+  struct Stolen {
+    const TaskSeat* from = nullptr;  // nullptr: what was found last was not stolen, or runs already
+    std::int64_t pushed = 0;         // Deque::pushed() there, before
+    std::uint64_t way = 0;           // the ticks that it took
+  } stolen;
+  Task* spare = nullptr;  // the last of those that are kept (spare_task.h), numbered from 1
   unsigned most_spares;
   std::size_t plenty;     // so many tasks in the deque may be enough; see has_plenty()
   bool has_many = false;  // in the deque: counted in TaskPool::with_many
@@ -170,10 +171,10 @@ inline bool may_run(const Task* task, const Task* only_below) {
 
 /// A wait of the member's begins, in which it may run such tasks (`only_below` as in TaskWaiter).
 TaskSearch begin_search(Member& member, const Task* only_below);
-/// The first of those in the team's list that the member may run, or nullptr.
-Task* take_listed(Member& member, const Task* only_below);
-/// A task that the member may run now. After a few mistakes it steals no more, since tasks that are of no use to it are
-/// then all there is.
+/// The first of those with a priority that the member may run, or nullptr.
+Task* take_urgent(Member& member, const Task* only_below);
+/// A task that the member may run now; for run_found(). After a few mistakes it steals no more, since tasks that are of
+/// no use to it are then all there is.
 Task* find_task(Member& member, const Task* only_below, TaskSearch& search);
 
 }  // namespace weft::openmp

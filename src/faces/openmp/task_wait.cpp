@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "base/panic.h"
 #include "faces/openmp/dependence.h"
@@ -52,14 +53,16 @@ void wait_for_counter(Member& member, TaskCounter& counter, std::uint32_t awaite
 // It was in vain only if the maker is at it: one that makes no tasks meanwhile may have nothing but this one, and wait
 // for it in a way of its own. What the task itself has made, and left in the deque, it was worth; but what waited for
 // it had come by itself.
-void run_stolen(Member& member, Task& task, const TaskSearch& search) {
+void run_stolen(Member& member, Task& task) {
+  TaskSeat& seat = seat_of(member);
+  const TaskSeat::Stolen stolen = std::exchange(seat.stolen, {});
   const bool has_successors = task.dependences != nullptr;
   const std::uint64_t began = arch::ticks();
   run_task(member, task);
   const std::uint64_t now = arch::ticks();
-  const bool made_some = !has_successors && !seat_of(member).deque.looks_empty();
-  const auto maker_goes_on = [&search] { return search.from->deque.pushed() != search.pushed; };
-  core::this_worker()->help_pause.took(search.way, made_some ? UINT64_MAX : now - began, now, maker_goes_on);
+  const bool made_some = !has_successors && !seat.deque.looks_empty();
+  const auto maker_goes_on = [&stolen] { return stolen.from->deque.pushed() != stolen.pushed; };
+  core::this_worker()->help_pause.took(stolen.way, made_some ? UINT64_MAX : now - began, now, maker_goes_on);
 }
 
 // While one with a priority waits somewhere, that comes first (find_task).

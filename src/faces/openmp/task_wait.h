@@ -19,19 +19,18 @@ namespace weft::openmp {
 
 /// Runs one explicit task on the member, here and now, and completes it.
 void run_task(Member& member, Task& task);
-/// The same for one that it has stolen. Measures whether that was worth it.
-void run_stolen(Member& member, Task& task, const TaskSearch& search);
+/// The same for one that it has stolen (TaskSeat::stolen). Measures whether that was worth it.
+void run_stolen(Member& member, Task& task);
 /// The same for one that the member found while it waits.
 inline void run_found(Member& member, Task& task, const TaskSearch& search) {
-  TaskSearch& around = seat_of(member).around;
-  const TaskSearch before = around;
-  around = search;
-  around.from = nullptr;
-  if (search.from != nullptr)
-    run_stolen(member, task, search);
+  TaskSeat& seat = seat_of(member);
+  const TaskSearch before = seat.around;
+  seat.around = search;
+  if (seat.stolen.from != nullptr) [[unlikely]]
+    run_stolen(member, task);
   else
     run_task(member, task);
-  around = before;
+  seat.around = before;
 }
 
 /// For a member that is about to wait for others, and has a seat: runs what lies in its own deque.
