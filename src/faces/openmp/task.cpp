@@ -487,7 +487,7 @@ inline std::uint64_t most_children(const Member& member) {
   TaskSeat& seat = seat_of(member);
   const Task* below = member.task->explicit_ ? member.task : nullptr;
   while (member.task->family.children() > most_children(member) - some) {
-    Task* task = take_newest(member.team->tasks, seat);
+    Task* task = take_newest(seat);
     if (task != nullptr && !may_run(task, below)) return put_back(member, *task);
     if (task == nullptr) task = take_urgent(member, member.task);
     if (task == nullptr) return;

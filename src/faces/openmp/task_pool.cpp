@@ -117,7 +117,6 @@ void put_into_deque(TaskSeat& seat, Task& task) {
 }
 
 constexpr unsigned most_mistakes = 3;
-constexpr std::size_t many_tasks = 16;
 
 // nullptr: there was a moment at which nothing was there. (Bug: or another thief was faster, and had left some.)
 Task* steal_oldest(TaskSeat& victim) {
@@ -255,30 +254,35 @@ TaskSeat& make_seat(Member& member) {
     seat->most_spares = keeps_blocks() ? most_spare_tasks : 0;
     entry.store(seat, std::memory_order_release);  // one member has this number at a time
   }
-  if (!seat->has_many) seat->plenty = many_tasks;
+  seat->pool = &member.team->tasks;
+  if (!seat->has_many) {
+    seat->plenty = many_tasks;
+    seat->enough_while = TaskSeat::not_known;
+  }
   member.seat = seat;
   return *seat;
 }
 
 bool is_enough_for_now(const Member& member) {
   TaskSeat& seat = *member.seat;
-  TaskPool& pool = member.team->tasks;
+  TaskPool& pool = *seat.pool;
   if (!seat.has_many) {
     seat.has_many = true;
     pool.with_many.fetch_add(1, std::memory_order_relaxed);
   }
-  const unsigned others = pool.with_many.load(std::memory_order_relaxed) - 1;
-  const std::size_t most = plenty_for(member.team->size) - others * settings.plenty_of_tasks;
+  const unsigned with_many = pool.with_many.load(std::memory_order_relaxed);
+  const std::size_t most = plenty_for(member.team->size) - (with_many - 1) * settings.plenty_of_tasks;
   const std::size_t size = seat.deque.size();
   seat.plenty = std::min(size + many_tasks, most);  // by then others may have more
+  seat.enough_while = size >= most ? with_many : TaskSeat::not_known;
   return size >= most;
 }
 
-void count_many_anew(TaskPool& pool, TaskSeat& seat) {
-  if (seat.deque.size() >= many_tasks / 2) return;
+void has_few_again(TaskSeat& seat) {
   seat.has_many = false;
   seat.plenty = many_tasks;
-  pool.with_many.fetch_sub(1, std::memory_order_relaxed);
+  seat.enough_while = TaskSeat::not_known;
+  seat.pool->with_many.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void begin_making_tasks(Member& member) {
@@ -383,7 +387,7 @@ Task* find_task(Member& member, const Task* only_below, TaskSearch& search) {
     if (Task* task = find_listed(pool, only_below, search); task != nullptr) return task;
   TaskSeat& seat = seat_of(member);
   if (seat.deque.pushed() != search.put_back_at) [[likely]]
-    if (Task* task = take_newest(pool, seat); task != nullptr) {
+    if (Task* task = take_newest(seat); task != nullptr) {
       if (may_run(task, only_below)) return task;
       put_back(member, *task);
       search.put_back_at = seat.deque.pushed();

@@ -27,6 +27,7 @@
 namespace weft::openmp {
 
 struct Team;
+struct TaskPool;
 
 /// What a member knows while it waits, or what the wait knows in which its task runs: tasks that this one's wait may
 /// run are below those that the one around may run, so that what the one around found in vain is in vain here too.
@@ -45,15 +46,18 @@ struct TaskSeat {
   core::Privacy privacy;
   TaskSearch around;       // the wait in which the member's task runs
   std::uint64_t told = 0;  // of `created` less `completed`: what Team::arrived has been told of
+  Task* spare = nullptr;   // the last of those that are kept (spare_task.h), numbered from 1
+  unsigned most_spares;
+  std::size_t plenty;  // so many tasks in the deque may be enough; see has_plenty()
+  static constexpr unsigned not_known = ~0U;
+  unsigned enough_while = not_known;  // they are, as long as TaskPool::with_many is this
+  bool has_many = false;              // in the deque: counted in TaskPool::with_many
+  TaskPool* pool = nullptr;
   struct Stolen {
     const TaskSeat* from = nullptr;  // nullptr: what was found last was not stolen, or runs already
     std::int64_t pushed = 0;         // Deque::pushed() there, before
     std::uint64_t way = 0;           // the ticks that it took
   } stolen;
-  Task* spare = nullptr;  // the last of those that are kept (spare_task.h), numbered from 1
-  unsigned most_spares;
-  std::size_t plenty;     // so many tasks in the deque may be enough; see has_plenty()
-  bool has_many = false;  // in the deque: counted in TaskPool::with_many
   alignas(base::cache_line) std::atomic<std::uint64_t> created{0};
   std::atomic<std::uint64_t> completed{0};
   std::atomic<std::uint64_t> offered{0};  // tasks put into the deque, or back there
@@ -106,13 +110,14 @@ void let_master_go_on(const Member& member);
 TaskSeat& make_seat(Member& member);
 inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *member.seat : make_seat(member); }
 
-/// For the member of a seat that has had many tasks: whether it has still.
-void count_many_anew(TaskPool& pool, TaskSeat& seat);
+inline constexpr std::size_t many_tasks = 16;
+/// For the member of a seat that has had many tasks, and has few now.
+void has_few_again(TaskSeat& seat);
 /// The newest task of the calling member's own deque, or nullptr.
-inline Task* take_newest(TaskPool& pool, TaskSeat& seat) {
+inline Task* take_newest(TaskSeat& seat) {
   Task* task = seat.deque.pop(seat.privacy);
-  if (seat.has_many) [[unlikely]]
-    count_many_anew(pool, seat);
+  if (seat.has_many && seat.deque.size() < many_tasks / 2) [[unlikely]]
+    has_few_again(seat);
   return task;
 }
 
@@ -127,7 +132,8 @@ bool is_enough_for_now(const Member& member);
 /// of those that have only a few.
 inline bool has_plenty(const Member& member) {
   const TaskSeat* seat = member.seat;
-  return seat != nullptr && seat->deque.size() >= seat->plenty && is_enough_for_now(member);
+  if (seat == nullptr || seat->deque.size() < seat->plenty) return false;
+  return seat->enough_while == seat->pool->with_many.load(std::memory_order_relaxed) || is_enough_for_now(member);
 }
 
 /// The region is about to use tasks: makes seats, and holds the team open.

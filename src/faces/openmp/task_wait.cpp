@@ -67,10 +67,10 @@ void run_stolen(Member& member, Task& task) {
 
 // While one with a priority waits somewhere, that comes first (find_task).
 void run_own_tasks(Member& member) {
-  TaskPool& pool = member.team->tasks;
+  const TaskPool& pool = member.team->tasks;
   const TaskSearch search;
   while (pool.urgent.load(std::memory_order_relaxed) == 0) {
-    Task* task = take_newest(pool, *member.seat);
+    Task* task = take_newest(*member.seat);
     if (task == nullptr) return;
     run_found(member, *task, search);
   }
