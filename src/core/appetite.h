@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/growing_pause.h"
 #include "os/clock.h"
 
 namespace weft::core {
@@ -27,11 +28,11 @@ class Appetite {
 
   /// The worker searches, so it is done with what it took. How many units it shall take at most; 0: none for now.
   std::size_t limit() {
-    if (taken_ == 0 && pause_ == 0) [[likely]]
+    if (taken_ == 0 && !pause_.exists()) [[likely]]
       return limit_;
     const std::uint64_t now = os::now_ns();
     if (taken_ != 0) judge(now);
-    return now >= pause_end_ ? limit_ : 0;
+    return pause_.is_over(now) ? limit_ : 0;
   }
 
   void took(std::size_t count) {
@@ -40,14 +41,13 @@ class Appetite {
   }
 
   /// It shall take some at its next search, whatever it has learned.
-  void end_pause() { pause_end_ = 0; }
+  void end_pause() { pause_.end(); }
 
  private:
   static constexpr std::size_t few = 8;
+  static constexpr std::uint64_t longest_pause = 256000;
   static constexpr std::uint64_t worth_ns = 1500;     // of a unit, its way to the thief included
   static constexpr std::uint64_t enough_ns = 100000;  // of all that is taken at once
-  static constexpr std::uint64_t shortest_pause_ns = 8000;
-  static constexpr std::uint64_t longest_pause_ns = 256000;
 
   void judge(std::uint64_t now) {
     const std::size_t count = taken_;
@@ -55,19 +55,17 @@ class Appetite {
     taken_ = 0;
     if (lasted >= (count + 1) * worth_ns) {
       limit_ = std::clamp<std::size_t>(enough_ns * count / lasted, 1, most);
-      pause_ = 0;
+      pause_.forget();
       return;
     }
     limit_ = few;
-    pause_ = pause_ == 0 ? shortest_pause_ns : pause_ < longest_pause_ns ? 2 * pause_ : longest_pause_ns;
-    pause_end_ = now + pause_;
+    pause_.begin(now);
   }
 
   std::size_t limit_ = few;
   std::size_t taken_ = 0;
   std::uint64_t taken_at_ = 0;
-  std::uint64_t pause_ = 0;  // 0: the last that were taken were worth it
-  std::uint64_t pause_end_ = 0;
+  GrowingPause<8000, longest_pause> pause_;  // none: the last that were taken were worth it
 };
 
 }  // namespace weft::core

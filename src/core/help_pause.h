@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "arch/cpu.h"
+#include "core/growing_pause.h"
 
 namespace weft::core {
 
@@ -23,25 +24,23 @@ class HelpPause {
   void took(std::uint64_t way, std::uint64_t run, std::uint64_t now, GoesOn maker_goes_on) {
     if (run > worth * way || run > always_worth || !maker_goes_on()) {
       in_vain_ = 0;
-      pause_ = 0;
+      pause_.forget();
       return;
     }
-    if (in_vain_ < enough && ++in_vain_ < enough) return;
-    pause_ = pause_ == 0 ? shortest : pause_ < longest ? 2 * pause_ : longest;
-    began_ = now;
+    if (in_vain_ == enough || ++in_vain_ == enough) pause_.begin(now);
   }
 
   /// Whether it is over, or there is none.
-  bool is_over(std::uint64_t now) const { return now - began_ >= pause_; }
-  bool is_over() const { return pause_ == 0 || is_over(arch::ticks()); }
+  bool is_over(std::uint64_t now) const { return pause_.is_over(now); }
+  bool is_over() const { return !pause_.exists() || is_over(arch::ticks()); }
 
   /// Ends it early; false: it was over.
   bool end(std::uint64_t now) {
     if (is_over(now)) return false;
-    began_ = now - pause_;
+    pause_.end();
     return true;
   }
-  bool end() { return pause_ != 0 && end(arch::ticks()); }
+  bool end() { return pause_.exists() && end(arch::ticks()); }
 
   static constexpr std::uint64_t shortest = 20000;  // some 8 us
   static constexpr std::uint64_t longest = 8 * shortest;
@@ -51,8 +50,7 @@ class HelpPause {
   static constexpr std::uint64_t worth = 2;
   static constexpr std::uint64_t always_worth = 15000;  // the way may be long by chance: the first visit (Privacy)
 
-  std::uint64_t pause_ = 0;  // 0: the last help was worth it, or there were not enough that were not
-  std::uint64_t began_ = 0;
+  GrowingPause<shortest, longest> pause_;
   unsigned in_vain_ = 0;  // in a row
 };
 

@@ -47,8 +47,11 @@ void expect_end_of_main() {
   expect_end_of_main();
 }
 
-// The calling KLT, a root, is none from here on, but still has its slot.
-void cease_to_be_root(Worker& worker) {
+// The calling KLT, a root, is none from here on, but still has its slot. `end_values`: those of its keys.
+void cease_to_be_root(Worker& worker, void (*end_values)(Worker&)) {
+  worker.attended.store(nullptr, std::memory_order_relaxed);
+  if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(worker);
+  end_values(worker);
   end_ticking(worker);
   leave_klts_to_others(worker);
   replace_scheduler(worker, nullptr);
@@ -74,10 +77,7 @@ void cease_to_be_root(Worker& worker) {
 void end_root(void* argument) {
   auto worker = static_cast<Worker*>(argument);
   if (this_worker() != worker) return;
-  worker->attended.store(nullptr, std::memory_order_relaxed);
-  if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(*worker);
-  end_root_extras(*worker);  // may run units
-  cease_to_be_root(*worker);
+  cease_to_be_root(*worker, end_root_extras);  // which may run units
   const bool is_last = runtime.roots.fetch_sub(1, std::memory_order_relaxed) == 1;
   // One that has never been a root, and was not there when this library was loaded, tells nobody when it ends.
   if (os::this_klt() == getpid() || (is_last && os::klt_activity(getpid()) == os::KltActivity::gone))
@@ -162,10 +162,7 @@ bool take_over(Worker& worker) {
 void end_in_its_place(Worker& worker) {
   worker.held_off = 1;
   arch::set_thread_word(&worker);
-  worker.attended.store(nullptr, std::memory_order_relaxed);
-  if (runtime.hooks.root_ends != nullptr) runtime.hooks.root_ends(worker);
-  forget_root_extras(worker);
-  cease_to_be_root(worker);
+  cease_to_be_root(worker, forget_root_extras);
   runtime.roots.fetch_sub(1, std::memory_order_relaxed);
   leave_slot(worker);
 }

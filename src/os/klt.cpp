@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "arch/system_call.h"
+#include "os/clock.h"
 #include "os/control.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
@@ -401,10 +402,6 @@ clockid_t cpu_clock_of(int klt) {
   return (~static_cast<clockid_t>(klt)) * 8 | thread_clock;
 }
 
-unsigned long long klt_cpu_time(int klt) {
-  timespec used{};
-  if (clock_gettime(cpu_clock_of(klt), &used) != 0) return 0;
-  return static_cast<unsigned long long>(used.tv_sec) * 1000000000ULL + static_cast<unsigned long long>(used.tv_nsec);
-}
+unsigned long long klt_cpu_time(int klt) { return read_ns(cpu_clock_of(klt)); }
 
 }  // namespace weft::os

@@ -322,7 +322,7 @@ static void await_step(int* step, int awaited) {
 }
 
 static void count(int* counted) {
-#pragma omp atomic
+#pragma omp atomic seq_cst
   ++*counted;
 }
 
@@ -353,8 +353,7 @@ static void tasks_of_others_that_have_ended_make_room(void) {
           await_step(&made, 1);
           count(&ended);
         }
-#pragma omp atomic write seq_cst
-        made = 1;
+        count(&made);
       }
     }
     CHECK_EQUAL(ended, 64 + 65 + 1, "tasks");
@@ -371,18 +370,11 @@ static void tasks_that_wait_for_their_creator(void) {
       for (int i = 0; i < 60 * members; i++) {
 #pragma omp task
         {
-          int go;
-          do {
-            sched_yield();
-#pragma omp atomic read
-            go = all_there;
-          } while (!go);
-#pragma omp atomic
-          ended++;
+          await_step(&all_there, 1);
+          count(&ended);
         }
       }
-#pragma omp atomic write
-      all_there = 1;
+      count(&all_there);
     }
     CHECK_EQUAL(ended, 60 * members, "tasks");
   }

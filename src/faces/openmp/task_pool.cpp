@@ -170,11 +170,22 @@ void open_pool(Team& team) {
   if (!forked_inside(team)) wake_master_for_tasks(team);  // else that is the parent's
 }
 
+namespace {
+
+static_assert(TaskSeat::many < usual_plenty_of_tasks);
+
+void begin_with_few(TaskSeat& seat) {
+  seat.plenty = TaskSeat::many;
+  seat.enough_while = TaskSeat::not_known;
+}
+
+}  // namespace
+
 void close_pool(Team& team) {
   TaskPool& pool = team.tasks;
   for_each_seat(pool, [](TaskSeat& seat) {
     seat.told = 0;
-    seat.has_many = false;
+    begin_with_few(seat);
     seat.created.store(0, std::memory_order_relaxed);
     seat.completed.store(0, std::memory_order_relaxed);
     return true;
@@ -238,7 +249,7 @@ void leave_pool_to(const Member& member) {
   pool.free_waiters.store(0, std::memory_order_relaxed);
   pool.bound_waiters.store(0, std::memory_order_relaxed);
   pool.was_forked = true;
-  pool.with_many.store(member.seat != nullptr && member.seat->has_many ? 1 : 0, std::memory_order_relaxed);
+  pool.with_many.store(member.seat != nullptr && member.seat->has_many() ? 1 : 0, std::memory_order_relaxed);
   pool.lock.unlock();
   keep_listed_of(member);
   pool.priority_lock.unlock();
@@ -251,13 +262,9 @@ TaskSeat& make_seat(Member& member) {
     void* memory = nullptr;
     if (posix_memalign(&memory, base::cache_line, sizeof(TaskSeat)) != 0) no_memory();
     seat = new (memory) TaskSeat;
+    seat->pool = &member.team->tasks;
     seat->most_spares = keeps_blocks() ? most_spare_tasks : 0;
     entry.store(seat, std::memory_order_release);  // one member has this number at a time
-  }
-  seat->pool = &member.team->tasks;
-  if (!seat->has_many) {
-    seat->plenty = many_tasks;
-    seat->enough_while = TaskSeat::not_known;
   }
   member.seat = seat;
   return *seat;
@@ -266,22 +273,17 @@ TaskSeat& make_seat(Member& member) {
 bool is_enough_for_now(const Member& member) {
   TaskSeat& seat = *member.seat;
   TaskPool& pool = *seat.pool;
-  if (!seat.has_many) {
-    seat.has_many = true;
-    pool.with_many.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (!seat.has_many()) pool.with_many.fetch_add(1, std::memory_order_relaxed);
   const unsigned with_many = pool.with_many.load(std::memory_order_relaxed);
   const std::size_t most = plenty_for(member.team->size) - (with_many - 1) * settings.plenty_of_tasks;
   const std::size_t size = seat.deque.size();
-  seat.plenty = std::min(size + many_tasks, most);  // by then others may have more
+  seat.plenty = std::min(size + TaskSeat::many, most);  // by then others may have more
   seat.enough_while = size >= most ? with_many : TaskSeat::not_known;
   return size >= most;
 }
 
 void has_few_again(TaskSeat& seat) {
-  seat.has_many = false;
-  seat.plenty = many_tasks;
-  seat.enough_while = TaskSeat::not_known;
+  begin_with_few(seat);
   seat.pool->with_many.fetch_sub(1, std::memory_order_relaxed);
 }
 

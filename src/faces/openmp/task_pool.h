@@ -48,11 +48,12 @@ struct TaskSeat {
   std::uint64_t told = 0;  // of `created` less `completed`: what Team::arrived has been told of
   Task* spare = nullptr;   // the last of those that are kept (spare_task.h), numbered from 1
   unsigned most_spares;
-  std::size_t plenty;  // so many tasks in the deque may be enough; see has_plenty()
+  static constexpr std::size_t many = 16;  // whose deque holds so many is counted in TaskPool::with_many
   static constexpr unsigned not_known = ~0U;
+  std::size_t plenty = many;          // so many may be enough (has_plenty()); more than `many`: the member is counted
   unsigned enough_while = not_known;  // they are, as long as TaskPool::with_many is this
-  bool has_many = false;              // in the deque: counted in TaskPool::with_many
   TaskPool* pool = nullptr;
+  bool has_many() const { return plenty != many; }
   struct Stolen {
     const TaskSeat* from = nullptr;  // nullptr: what was found last was not stolen, or runs already
     std::int64_t pushed = 0;         // Deque::pushed() there, before
@@ -110,13 +111,12 @@ void let_master_go_on(const Member& member);
 TaskSeat& make_seat(Member& member);
 inline TaskSeat& seat_of(Member& member) { return member.seat != nullptr ? *member.seat : make_seat(member); }
 
-inline constexpr std::size_t many_tasks = 16;
 /// For the member of a seat that has had many tasks, and has few now.
 void has_few_again(TaskSeat& seat);
 /// The newest task of the calling member's own deque, or nullptr.
 inline Task* take_newest(TaskSeat& seat) {
   Task* task = seat.deque.pop(seat.privacy);
-  if (seat.has_many && seat.deque.size() < many_tasks / 2) [[unlikely]]
+  if (seat.has_many() && seat.deque.size() < TaskSeat::many / 2) [[unlikely]]
     has_few_again(seat);
   return task;
 }
