@@ -134,7 +134,8 @@ typedef struct weft_unit_attr {
                                * threads. Not for WEFT_SC: ARGUMENT */
   void* stack;                /* the caller's own memory of stack_size bytes, 4 KiB at least; NULL: weft's, with a
                                * guard page */
-  weft_pool* pool;            /* NULL: the first of the calling worker's scheduler, or the worker's own deque */
+  weft_pool* pool;            /* NULL: the first of the calling worker's scheduler, or the worker's own deque; but
+                               * weft's own of a worker, where the creator is a unit without a pool */
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
   const char* name;           /* not copied; for messages and debuggers */
@@ -191,7 +192,8 @@ WEFT_API int weft_unit_revive(weft_unit* unit, void (*entry)(void*), void* argum
 WEFT_API weft_unit* weft_unit_self(void);
 
 /* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
- * line; a root that was a unit when it forked (weft_init), without. */
+ * line; a root that was a unit when it forked (weft_init), without. A unit must not call pthread_exit(), which ends the
+ * kernel thread that the worker runs on. */
 WEFT_NORETURN WEFT_API void weft_unit_exit(void);
 
 /* Asks the unit to end: if it has not started it never will; else it ends at its next weft_yield() or
@@ -380,7 +382,8 @@ WEFT_API int weft_unit_run(weft_unit* unit);
 WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
 
 /* A further worker, on a KLT of its own, with that scheduler. It lives until weft_worker_join(), which waits until its
- * scheduler's pools are empty, in the kernel: the caller's worker runs nothing meanwhile. LIMIT: no thread can be had
+ * scheduler's pools are empty, in the kernel: the caller's worker runs nothing meanwhile. The handle is none any more
+ * when one call of weft_worker_join() has returned OK: the next worker may have the same. LIMIT: no thread can be had
  * for it. STATE, of weft_worker_join(): it was not made so, has ended, is the caller's, or another joins it. */
 WEFT_API int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker);
 WEFT_API int weft_worker_join(weft_worker* worker);

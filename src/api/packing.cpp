@@ -4,6 +4,7 @@
 
 #include "api/convert.h"
 #include "core/active.h"
+#include "core/idle.h"
 #include "core/own_scheduler.h"
 #include "core/preempt.h"
 #include "core/runtime.h"

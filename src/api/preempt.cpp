@@ -28,9 +28,7 @@ extern "C" int weft_preempt_timer(weft_timer timer, uint64_t nanoseconds) {
       nanoseconds > core::longest_interval_ns)
     return WEFT_ERR_ARGUMENT;
   core::worker_here();  // starts the runtime
-  core::preemption_settings.mode = static_cast<core::TickMode>(timer);
-  core::preemption_settings.interval_ns = nanoseconds;
-  core::change_ticking();
+  core::change_ticking(static_cast<core::TickMode>(timer), nanoseconds);
   return WEFT_OK;
 }
 

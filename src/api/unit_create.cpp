@@ -6,8 +6,10 @@
 #include "api/convert.h"
 #include "api/preempt.h"
 #include "core/create.h"
+#include "core/idle.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
+#include "os/barrier.h"
 
 using namespace weft;
 using api::handle_of;
@@ -99,10 +101,16 @@ inline bool is_simple(const weft_unit_attr& attr) {
   return asks_for_little(attr) && (simple_techniques >> attr.technique & 1U) != 0;
 }
 
+// A unit without a pool runs where there is room: whose scheduler that is says nothing about its children. (Bug: they
+// went into a pool that its owner freed, who knew of none of them.)
 core::Pool* pool_for(const core::Worker& worker, weft_pool* wanted) {
   if (wanted != nullptr) return api::pool_of(wanted);
   const core::Scheduler* scheduler = worker.scheduler();
-  return scheduler != nullptr && scheduler->pool_count() != 0 ? scheduler->pool(0) : nullptr;
+  if (scheduler == nullptr || scheduler->pool_count() == 0) return nullptr;
+  const core::Unit* creator = worker.current;
+  const bool has_none =
+      creator != nullptr && !core::is_root(*creator) && creator->pool.load(std::memory_order_relaxed) == nullptr;
+  return has_none ? nullptr : scheduler->pool(0);
 }
 
 // What the attributes ask for.

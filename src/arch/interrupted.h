@@ -15,8 +15,10 @@ inline std::uintptr_t interrupted_stack_pointer(const ucontext_t& context) {
   return isa_interrupted_stack_pointer(context);
 }
 
-/// Whether what lies there, which can be read, looks like what the kernel saves for a handler.
-inline bool looks_like_saved_context(const ucontext_t& there) { return isa_looks_like_saved_context(there); }
+/// Whether what lies there, which can be read, whatever it is, looks like what the kernel saves for a handler.
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] inline bool looks_like_saved_context(const ucontext_t& there) {
+  return isa_looks_like_saved_context(there);
+}
 constexpr std::size_t saved_context_alignment = isa_saved_context_alignment;
 
 /// The number of the system call that comes next: it was interrupted, and begins anew. -1: none does.

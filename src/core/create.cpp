@@ -9,6 +9,7 @@
 #include "core/sanitizer.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
+#include "os/barrier.h"
 
 namespace weft::core {
 

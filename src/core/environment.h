@@ -15,4 +15,8 @@ inline constexpr const char* a_stack_size = "a size from 16K to 1T, such as 4096
 /// one line, and changes nothing; so is a variable of weft's that there is not.
 void read_environment(Config& config);
 
+/// The same of preemption and the watchdog: WEFT_PREEMPT..., WEFT_KLT_..., WEFT_MAX_KLTS, WEFT_WATCHDOG_..., into
+/// preemption_settings (preempt.h) and the slices (slices.h).
+void read_preemption_environment();
+
 }  // namespace weft::core

@@ -1,5 +1,5 @@
 // Finding work: in the worker's own pools and its scheduler's, in the shares that others publish, in the pools of
-// others.
+// others. And offering it.
 //
 // A root that waits may lend its KLT only to what lies within a share (Worker::lends_within). What it
 // comes across and may not run, it puts aside where it found it; the others take it from there.
@@ -69,6 +69,16 @@ Found search(Worker& worker, Sought sought = Sought::anything);
 /// that is. For a worker that is never without something of its own to do, and so never searches: now and then
 /// (Turns::of_what_was_left).
 Found search_what_was_left(Worker& worker);
+
+/// Offers a share on the calling worker, for others to take from; follow it with notify().
+void publish(Worker& worker, Share& share);
+/// Withdraws it; from any worker. Late thieves may still look at the share afterwards.
+void unpublish(Share& share);
+
+/// Whether the worker has something that another could run (a hint).
+bool offers_work(const Worker& worker);
+/// The first of the shares it offers that is not used up (a hint); nullptr: none.
+const Share* offered_share(const Worker& worker);
 
 /// Whether a search on the worker would find something (a hint), whatever the caller is.
 bool any_work(const Worker& worker);

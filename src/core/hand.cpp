@@ -1,5 +1,7 @@
 #include "core/hand.h"
 
+#include "os/barrier.h"
+
 namespace weft::core {
 namespace {
 

@@ -49,6 +49,26 @@ void share_spares(Worker& worker, unsigned kept) {
   shared_spares = first;
 }
 
+// The first one of a chain that suits; nullptr: there is none.
+template <class Suits>
+os::Identity* unlink(os::Identity*& chain, Suits suits) {
+  os::Identity** link = &chain;
+  while (*link != nullptr && !suits(**link)) link = &(*link)->next;
+  os::Identity* found = *link;
+  if (found != nullptr) *link = found->next;
+  return found;
+}
+
+template <class Suits>
+os::Identity* unlink_free(Worker& worker, Suits suits) {
+  if (os::Identity* found = unlink(worker.identities.spares, suits); found != nullptr) {
+    --worker.identities.spare_count;
+    return found;
+  }
+  SpinGuard guard(shared_lock);
+  return unlink(shared_spares, suits);
+}
+
 void keep_as_spare(Worker& worker, os::Identity* identity) {
   identity->next = worker.identities.spares;
   worker.identities.spares = identity;
@@ -71,6 +91,10 @@ os::Identity* take_identity(Worker& worker) {
         "no further thread can be had (ulimit -u, pids.max, vm.max_map_count): some threads of the program share "
         "thread-local storage (errno, __thread, threadprivate) with others while they wait");
   return identity;
+}
+
+bool take_identity_back(Worker& worker, os::Identity* identity) {
+  return unlink_free(worker, [identity](const os::Identity& free) { return &free == identity; }) != nullptr;
 }
 
 void give_identity(Worker& worker, os::Identity* identity) {
@@ -145,6 +169,12 @@ void end_shared_identities() {
     end_or_share_identity(chain);
     chain = next;
   }
+}
+
+void end_free_lender(Worker& worker) {
+  os::Identity* lender = unlink_free(
+      worker, [](const os::Identity& free) { return free.lent_by_sleeper.load(std::memory_order_acquire); });
+  if (lender != nullptr) os::end_lender(lender);
 }
 
 bool ensure_own_identity(Worker& worker) {

@@ -40,6 +40,9 @@ os::Identity* new_identity();
 os::Identity* take_identity(Worker& worker);
 void give_identity(Worker& worker, os::Identity* identity);
 
+/// This one, if it is among the worker's spare ones or the shared ones. False: it is not.
+bool take_identity_back(Worker& worker, os::Identity* identity);
+
 /// The worker runs nothing for a while: what it has spare, others may take before they have a KLT made. (Units are
 /// suspended on one worker and end on another, so that some would have new ones made while others have plenty.)
 void leave_identities_to_others(Worker& worker);
@@ -60,6 +63,8 @@ void end_identity(Worker& worker, os::Identity* identity);
 void end_or_share_identity(os::Identity* identity);
 /// For those that are shared.
 void end_shared_identities();
+/// Ends one that a sleeper lends and that is free, if the worker or the shared cache has any.
+void end_free_lender(Worker& worker);
 
 /// Gives the worker an `own` identity if it has none (a root that runs its first foreign unit).
 /// False: none can be had, and `own` stays nullptr.

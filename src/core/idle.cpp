@@ -63,6 +63,7 @@
 #include "core/watchdog.h"
 #include "core/worker_klts.h"
 #include "core/workers.h"
+#include "os/barrier.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
@@ -136,7 +137,7 @@ void notify_slow(const Share* scope, bool in_handler) {
   if (runtime.searchers.load(std::memory_order_relaxed) > 0) return;
   bool some_root_sleeps = false;
   if (wake_one_for_any_work() || (!in_handler && start_another_klt()) || wake_root_for(scope, some_root_sleeps)) return;
-  if (some_root_sleeps && !in_handler && fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare();
+  if (some_root_sleeps && !in_handler && fewer_awake_than_wanted(watchdog_counts_blocked())) get_spare();
 }
 
 bool spinning_pays(const Worker& worker, std::uint64_t now) {
@@ -258,7 +259,7 @@ void look_after_what_was_left() {
   if (!something_waits()) return;
   left_to_awake.store(true, std::memory_order_relaxed);
   os::heavy_fence();
-  if (fewer_awake_than_wanted(watchdog_counts_blocked())) wake_spare();
+  if (fewer_awake_than_wanted(watchdog_counts_blocked())) get_spare();
 }
 
 void rest(Worker& worker) {
@@ -270,7 +271,7 @@ void rest(Worker& worker) {
   os::heavy_fence();
   // Who left it something just now, and its CPU with it, may have seen it awake.
   const bool is_wanted = something_waits() && fewer_awake_than_wanted(watchdog_counts_blocked());
-  if (is_wanted || worker.claims.ends.load(std::memory_order_relaxed)) wake_spare(worker);
+  if (is_wanted || worker.claims.ends.load(std::memory_order_relaxed)) wake_resting_spare(worker);
   while (worker.parked.load(std::memory_order_acquire) == Parked::spare_rests)
     os::futex_wait(worker.parked, Parked::spare_rests);
   become_active(worker);
@@ -316,8 +317,9 @@ Worker* stand_in() {
     if (!is_of_root(worker) && (found == nullptr || worker.claims.spare)) found = &worker;
   });
   if (found != nullptr && running > active_workers()) return found;
-  Worker* spare = wake_spare();
-  return spare != nullptr ? spare : found;
+  if (Worker* spare = wake_resting_spare(); spare != nullptr) return spare;
+  want_spare();
+  return found;
 }
 
 }  // namespace weft::core

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/create.h"
+#include "core/runtime.h"
 #include "core/worker.h"
 #include "os/barrier.h"
 
@@ -53,6 +54,24 @@ inline bool root_is_ready(const Unit* root) {
 /// Whether the worker comes to what waits at others, as far as it may run that.
 inline bool takes_from_others(const Worker& worker) { return worker.scheduler() == nullptr; }
 
+/// Tells idle workers that there is work that they can find, and what it belongs to (nullptr: not known,
+/// or to nothing). Call after publishing it. In a handler nothing may be allocated, so no KLT is started.
+void notify_slow(const Share* scope, bool in_handler = false);
+inline void notify(const Share* scope = nullptr, bool in_handler = false) {
+  os::light_fence();
+  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_slow(scope, in_handler);
+}
+
+/// How many workers look for work at this moment, or have been woken to.
+inline unsigned searchers() {
+  const std::int32_t count = runtime.searchers.load(std::memory_order_relaxed);
+  return count > 0 ? static_cast<unsigned>(count) : 0;
+}
+
+/// Whether it makes sense for the worker, the caller's, to spin: there is a CPU for each KLT that is awake, and its own
+/// is not wanted by others (core/courtesy.h). `now`: os::now_ns(). Not cheap.
+bool spinning_pays(const Worker& worker, std::uint64_t now);
+
 /// Wakes the worker if it sleeps for want of work.
 bool wake(Worker& worker);
 
@@ -102,8 +121,8 @@ bool some_run_what_waits(const Worker* besides);
 /// something waits that none of the others comes to.
 bool too_many_awake(const Worker& spare);
 
-/// A worker that can run anything, for a root that leaves its CPU: one that is awake and does not sleep in the kernel,
-/// or else one that is woken. nullptr: none can be had.
+/// From a handler: a worker that can run anything, for a root that leaves its CPU: one that is awake and does not sleep
+/// in the kernel, or else one that is woken. nullptr: there is none. Where there are too few, the watchdog makes one.
 Worker* stand_in();
 
 }  // namespace weft::core

@@ -7,6 +7,7 @@
 #include "core/idle.h"
 #include "core/scheduler.h"
 #include "core/workers.h"
+#include "os/barrier.h"
 #include "os/distance.h"
 #include "os/futex.h"
 
@@ -198,7 +199,7 @@ bool Scheduler::has(const Pool& pool) const {
   return takes_from_one([&pool](const Pool& one) { return &one == &pool; });
 }
 
-bool Scheduler::is_over(const Pool& pool) const {
+bool Scheduler::is_given(const Pool& pool) const {
   return std::find(pools(), pools() + count_, &pool) != pools() + count_;
 }
 
@@ -235,7 +236,7 @@ bool has_stateful_scheduler(const Worker& worker) {
 
 bool has_scheduler(const Pool& pool) {
   return find_worker([&pool](Worker& worker) {
-           return ask_scheduler(worker, [&pool](const Scheduler& scheduler) { return scheduler.is_over(pool); });
+           return ask_scheduler(worker, [&pool](const Scheduler& scheduler) { return scheduler.is_given(pool); });
          }) != nullptr;
 }
 

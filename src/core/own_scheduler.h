@@ -50,7 +50,8 @@ class Scheduler {
   /// The same, as far as can be told without calling functions of the program's.
   bool may_have_work() const;
   bool has(const Pool& pool) const;
-  bool is_over(const Pool& pool) const;
+  /// Also where it would not look into it now.
+  bool is_given(const Pool& pool) const;
   std::size_t pool_count() const { return count_; }
   Pool* pool(std::size_t index) const { return pools()[index]; }
 

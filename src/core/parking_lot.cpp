@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "core/ready.h"
 #include "os/clock.h"
 
 namespace weft::core {

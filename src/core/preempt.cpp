@@ -31,7 +31,6 @@
 #include <utility>
 
 #include "base/caught_exceptions.h"
-#include "base/environment.h"
 #include "base/panic.h"
 #include "core/active.h"
 #include "core/create.h"
@@ -81,8 +80,13 @@ bool somebody_waits(const Worker& worker) {
          }) != nullptr;
 }
 
+// An allocator that is a part of the program (jemalloc, linked statically) cannot be told from the rest of it. Its
+// lock, or a thread's storage that it is about to change, would be left, and weft itself needs memory then: the
+// watchdog, for one, to have others run. So all of the program runs on; spare workers run what waits. (Bug: a program
+// that allocated with jemalloc in it hung in three of twelve runs.)
 bool can_be_left(const Worker& worker, Unit& unit, const Interruption& interruption) {
-  if (interruption.in_weft || interruption.in_handler || worker.held_off != 0) return false;
+  if (interruption.in_weft || interruption.in_handler || interruption.beside_allocator) return false;
+  if (worker.held_off != 0) return false;
   if (unit.state.load(std::memory_order_relaxed) != UnitState::running || !may_wait(unit)) return false;
   if (UnitDetails& of_unit = details(unit); of_unit.held_off != 0) {
     of_unit.held_off = of_unit.held_off | missed;
@@ -315,93 +319,6 @@ void hold_off_fork() {
 void let_go_after_fork() {
   auto* held_off = held_off_of_caller();
   if (held_off != nullptr && is_held_off(*held_off)) lower(*held_off);  // else it has entered weft meanwhile
-}
-
-void read_preemption_environment() {
-  base::read_variable("WEFT_PREEMPT", "none, signal-yield or klt-switch", "(none)", [](base::ValueReader& value) {
-    static const char* const words[] = {"signal", "klt", "none"};
-    const int index = base::take_one_of(value, words, 3);
-    const bool whole = index == 2 || (index == 0 && value.take('-') && value.take_word("yield")) ||
-                       (index == 1 && value.take('-') && value.take_word("switch"));
-    if (!whole || !value.at_end()) return false;
-    preemption_settings.kind = static_cast<Preemption>(index + 1);
-    return true;
-  });
-  base::read_variable("WEFT_PREEMPT_TIMER", "creation, aligned, one-to-all or chain", "(aligned)",
-                      [](base::ValueReader& value) {
-                        static const char* const words[] = {"creation", "aligned", "one-to-all", "chain"};
-                        int index = 0;
-                        if (!base::read_one_of(value, words, index)) return false;
-                        preemption_settings.mode = static_cast<TickMode>(index);
-                        return true;
-                      });
-  base::read_variable("WEFT_PREEMPT_INTERVAL", "microseconds, from 100 to 10000000", "(1000)",
-                      [](base::ValueReader& value) {
-                        constexpr long us = 1000;
-                        long number = 0;
-                        if (!base::read_number(value, number, static_cast<long>(shortest_interval_ns) / us,
-                                               static_cast<long>(longest_interval_ns) / us))
-                          return false;
-                        preemption_settings.interval_ns = static_cast<std::uint64_t>(number * us);
-                        return true;
-                      });
-  base::read_variable("WEFT_MAX_KLTS", "a number from 1 to 32768", "(4096)", [](base::ValueReader& value) {
-    constexpr long most = 32768;
-    long number = 0;
-    if (!base::read_number(value, number, 1, most)) return false;
-    preemption_settings.most_klts = static_cast<unsigned>(number);
-    return true;
-  });
-  base::read_variable("WEFT_KLT_SLEEP", "futex or sigsuspend", "(futex)", [](base::ValueReader& value) {
-    static const char* const words[] = {"futex", "sigsuspend"};
-    int index = 0;
-    if (!base::read_one_of(value, words, index)) return false;
-    preemption_settings.sleep = static_cast<KltSleep>(index);
-    return true;
-  });
-  base::read_variable("WEFT_KLT_POOLS", "local or global", "(local)", [](base::ValueReader& value) {
-    static const char* const words[] = {"local", "global"};
-    int index = 0;
-    if (!base::read_one_of(value, words, index)) return false;
-    preemption_settings.pools = static_cast<KltPools>(index);
-    return true;
-  });
-  read_interrupt_environment();
-}
-
-namespace {
-
-void read_slice(const char* name, const char* instead, std::uint64_t& slice_ns) {
-  base::read_variable(name, "microseconds, from 50 to 10000000", instead, [&slice_ns](base::ValueReader& value) {
-    constexpr long us = 1000;
-    long number = 0;
-    if (!base::read_number(value, number, static_cast<long>(shortest_slice_ns) / us,
-                           static_cast<long>(longest_slice_ns) / us))
-      return false;
-    slice_ns = static_cast<std::uint64_t>(number * us);
-    return true;
-  });
-}
-
-}  // namespace
-
-void read_interrupt_environment() {
-  base::read_variable("WEFT_PREEMPT_SIGNAL", "the number of a real-time signal", "(a free one)",
-                      [](base::ValueReader& value) {
-                        long number = 0;
-                        if (!base::read_number(value, number, SIGRTMIN, SIGRTMAX)) return false;
-                        preemption_settings.signal = static_cast<int>(number);
-                        return true;
-                      });
-  SliceSettings slices;
-  read_slice("WEFT_WATCHDOG_SLICE", "(10000)", slices.longest_ns);
-  read_slice("WEFT_WATCHDOG_SHORTEST", "(100)", slices.shortest_ns);
-  if (slices.shortest_ns > slices.longest_ns) {
-    if (const char* shortest = std::getenv("WEFT_WATCHDOG_SHORTEST"); shortest != nullptr)
-      base::warn("WEFT_WATCHDOG_SHORTEST=%s: longer than WEFT_WATCHDOG_SLICE; using the same", shortest);
-    slices.shortest_ns = slices.longest_ns;
-  }
-  set_slices(slices);
 }
 
 }  // namespace weft::core

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/relaxed.h"
 #include "core/unit.h"
 #include "core/worker.h"
 
@@ -26,9 +27,9 @@ enum class KltSleep : std::uint8_t { futex, sigsuspend };
 enum class KltPools : std::uint8_t { local, global };
 
 struct PreemptionSettings {
-  Preemption kind = Preemption::none;  // of units that do not say, and whose pool does not
-  TickMode mode = TickMode::aligned;
-  std::uint64_t interval_ns = 1000ULL * 1000;
+  Preemption kind = Preemption::none;               // of units that do not say, and whose pool does not
+  base::Relaxed<TickMode> mode{TickMode::aligned};  // these two change while they are in use
+  base::Relaxed<std::uint64_t> interval_ns{1000ULL * 1000};
   int signal = 0;  // 0: a free one
   unsigned most_klts = 4096;
   KltSleep sleep = KltSleep::futex;
@@ -38,11 +39,6 @@ extern PreemptionSettings preemption_settings;
 
 inline constexpr std::uint64_t shortest_interval_ns = 100ULL * 1000;
 inline constexpr std::uint64_t longest_interval_ns = 10ULL * 1000 * 1000 * 1000;
-
-/// WEFT_PREEMPT, WEFT_PREEMPT_TIMER, WEFT_PREEMPT_INTERVAL, WEFT_MAX_KLTS, WEFT_KLT_SLEEP and WEFT_KLT_POOLS.
-void read_preemption_environment();
-/// Those of the watchdog's: WEFT_PREEMPT_SIGNAL, WEFT_WATCHDOG_SLICE, WEFT_WATCHDOG_SHORTEST.
-void read_interrupt_environment();
 
 /// Whether a signal can interrupt units: not in sanitizer builds, nor where the program uses all signals.
 bool preemption_works();

@@ -6,6 +6,7 @@
 // leads no more may still tick once.
 #include "core/preempt_timer.h"
 
+#include "base/panic.h"
 #include "core/klt_switch.h"
 #include "core/pool/pool.h"
 #include "core/preempt.h"
@@ -50,7 +51,7 @@ std::uint64_t first_tick(const Worker& worker) {
 void arm(Worker& worker) {
   Klt* const carrier = worker.carrier.load(std::memory_order_acquire);
   os::Ticker& ticker = carrier != nullptr ? carrier->ticker : worker.slice.ticker;
-  ticker.start(first_tick(worker), carrier != nullptr ? 0 : preemption_settings.interval_ns);
+  ticker.start(first_tick(worker), carrier != nullptr ? 0 : preemption_settings.interval_ns.get());
 }
 
 void start(Worker& worker) {
@@ -131,6 +132,9 @@ void start_ticking() {
     return;
   }
   if (!preemption_works()) return;
+  static std::atomic<bool> told{false};
+  if (os::allocator_lies_in_program() && !told.exchange(true, std::memory_order_relaxed))
+    base::warn("malloc() is a part of the program, of which no code is preempted then");
   call_with_room([](void*) { os::refresh_code_not_to_leave(); }, nullptr);
   Pool::hold_off_custom();
   watch();
@@ -253,7 +257,13 @@ void end_ticking(Worker& worker) {
   if (leads(worker)) hand_over_lead(worker);
 }
 
-void change_ticking() {
+void change_ticking(TickMode mode, std::uint64_t interval_ns) {
+  {
+    static Spinlock both;  // of two callers at once, the one's
+    SpinGuard guard(both);
+    preemption_settings.mode = mode;
+    preemption_settings.interval_ns = interval_ns;
+  }
   if (!ticking.load(std::memory_order_relaxed)) return;
   stop_timers();
   leader.store(nobody, std::memory_order_relaxed);

@@ -16,6 +16,7 @@
 
 #include <atomic>
 
+#include "core/preempt.h"
 #include "core/worker.h"
 
 namespace weft::os {
@@ -56,8 +57,8 @@ void tick_on(Worker& worker);
 /// The KLT that carried the worker ends.
 void end_ticking(Worker& worker);
 
-/// The interval or the mode has changed.
-void change_ticking();
+/// Other timers, and another interval, from now on. Any caller.
+void change_ticking(TickMode mode, std::uint64_t interval_ns);
 
 /// The signal is in use no more: nor are timers that send it.
 void stop_ticking();

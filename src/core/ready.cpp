@@ -1,5 +1,4 @@
-// Units that are ready, and where they go: back into a pool of their own, or to a worker, and who is told of it.
-#include "core/scheduler.h"
+#include "core/ready.h"
 
 #include "core/active.h"
 #include "core/find.h"
@@ -9,9 +8,11 @@
 #include "core/place_pools.h"
 #include "core/pool/chain.h"
 #include "core/pool/pool.h"
+#include "core/scheduler.h"
 #include "core/technique/pass.h"
 #include "core/technique/start.h"
 #include "core/workers.h"
+#include "os/barrier.h"
 
 namespace weft::core {
 namespace {

@@ -16,7 +16,7 @@ struct Config {
   unsigned cpus = 0;           // of the process's mask; 0: those of the thread that starts the runtime
   std::size_t stack_size = 0;  // of units that do not say; 0: the system's default for threads
   const char* stack_setting = "WEFT_STACKSIZE";  // what to tell a user whose unit needs more
-  std::uint64_t spin_ns = 2000ULL * 1000;        // how long an idle worker or a waiting unit looks before it sleeps
+  std::uint64_t spin_ns = 2000ULL * 1000;        // how long an idle worker looks before it sleeps
   unsigned places = 0;                           // where units may have to run; 0: nowhere in particular
   unsigned first_place = 0;                      // where roots are
 };

@@ -34,6 +34,7 @@
 #include "core/technique/pass.h"
 #include "core/technique/start.h"
 #include "core/watchdog.h"
+#include "os/barrier.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
 
@@ -490,7 +491,7 @@ void step_aside() {
   worker.parked.store(Parked::for_its_turn, std::memory_order_release);
   other->inbox.put(&worker.root.unit);
   os::light_fence();
-  if (!wake(*other) && !wake_spare(*other) && is_switched_off(*other)) look_after_what_was_left();
+  if (!wake(*other) && !wake_resting_spare(*other) && is_switched_off(*other)) want_spare();
   while (worker.parked.load(std::memory_order_acquire) == Parked::for_its_turn)
     os::futex_wait(worker.parked, Parked::for_its_turn);
   place_pools.roots_aside.fetch_sub(1, std::memory_order_relaxed);

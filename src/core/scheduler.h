@@ -1,13 +1,12 @@
-// Running units, waiting, waking. For the faces and the sync objects; the protocol is at the head of
-// scheduler.cpp.
+// Running units, and waiting. For the faces and the sync objects; the protocol is at the head of scheduler.cpp.
 #pragma once
 
 #include "core/place_pools.h"
+#include "core/ready.h"
 #include "core/roots.h"
 #include "core/runtime.h"
 #include "core/unit.h"
 #include "core/worker.h"
-#include "os/barrier.h"
 
 namespace weft::core {
 
@@ -40,16 +39,6 @@ void suspend();
 /// released when the unit is off its stack. Not for a root, nor for a unit with thread-local storage of its own.
 void park_under(Worker& worker, Unit& unit, Spinlock& lock);
 
-/// Resumes units that parked on `home`, linked by Unit::next from the newest to the oldest, in a barrier. None of
-/// them is touched if they are another worker's.
-void resume_chain(Worker& home, Unit* newest, Unit* oldest);
-
-/// Makes a suspended (or suspending) unit ready. Any KLT of the process that has entered weft.
-void resume(Unit& unit);
-
-/// Resumes a chain linked by Unit::next: each goes back to the worker it ran on last.
-void resume_all(Unit* chain);
-
 /// Lets other ready units run; returns soon if there are none. A root without a scope runs one of them
 /// itself; one with a scope steps aside.
 void yield();
@@ -73,38 +62,9 @@ inline void give_way_if_wanted() {
 /// can take it. False: it does not, nothing has happened.
 bool yield_to(Unit& next);
 
-/// resume() and yield() at once: the unit runs next on the calling worker, where that can be.
-void resume_to(Unit& next);
-
 /// The calling root lets another KLT have its CPU until units that wait have had their turn; returns
 /// soon if there are none. It runs nothing itself, so it may hold anything.
 void step_aside();
-
-/// Makes a created unit ready, in the calling worker's own deque, whatever scheduler or pool there is.
-void start(Unit& unit);
-
-/// Tells idle workers that there is work that they can find, and what it belongs to (nullptr: not known,
-/// or to nothing). Call after publishing it. In a handler nothing may be allocated, so no KLT is started.
-void notify_slow(const Share* scope, bool in_handler = false);
-inline void notify(const Share* scope = nullptr, bool in_handler = false) {
-  os::light_fence();
-  if (runtime.sleepers.load(std::memory_order_relaxed) > 0) notify_slow(scope, in_handler);
-}
-
-/// Offers a share on the calling worker, for others to take from; follow it with notify().
-void publish(Worker& worker, Share& share);
-/// Withdraws it; from any worker. Late thieves may still look at the share afterwards.
-void unpublish(Share& share);
-
-/// How many workers look for work at this moment, or have been woken to.
-inline unsigned searchers() {
-  const std::int32_t count = runtime.searchers.load(std::memory_order_relaxed);
-  return count > 0 ? static_cast<unsigned>(count) : 0;
-}
-
-/// Whether it makes sense for the worker, the caller's, to spin: there is a CPU for each KLT that is awake, and its own
-/// is not wanted by others (core/courtesy.h). `now`: os::now_ns(). Not cheap.
-bool spinning_pays(const Worker& worker, std::uint64_t now);
 
 /// Whether something waits for this very worker (a hint): units of its own, or the root whose KLT it is.
 inline bool has_work_beside_hand(const Worker& worker) {
@@ -116,24 +76,8 @@ inline bool has_work_beside_hand(const Worker& worker) {
 /// The same, or members that a loop on it has claimed.
 inline bool has_local_work(const Worker& worker) { return worker.in_hand != 0 || has_work_beside_hand(worker); }
 
-/// Whether the worker has something that another could run (a hint).
-bool offers_work(const Worker& worker);
-/// The first of the shares it offers that is not used up (a hint); nullptr: none.
-const Share* offered_share(const Worker& worker);
-
 /// The scheduler of a KLT of weft's; returns only when somebody has asked the worker to end.
 void schedule_worker(Worker& worker);
-
-/// Where a unit without a pool goes that is ready on this worker, or was there last: from one with a scheduler of its
-/// own, which has pools to run first, and which nobody takes anything away from, to one of weft's, if there is any.
-Worker& open_worker(Worker& worker);
-
-/// Puts a ready unit where it belongs, and tells those who may run it.
-void put_ready(Worker& worker, Unit& unit);
-
-/// Under a custom scheduler that has pools, and looks only into these: puts what lies at the worker itself into the
-/// first of them. That was there before the worker had the scheduler, or has no other worker to go to.
-void put_own_into_pool(Worker& worker);
 
 /// For a root: runs what its worker has at hand until the unit is done or nothing is left.
 void run_until_done(const Unit& unit);
@@ -142,18 +86,6 @@ void run_until_done(const Unit& unit);
 /// what that would run until its wait is over: until `until_done` is done or nothing is left, where it is not nullptr.
 /// `modes`: of that frame.
 void run_lent(Worker& worker, Unit& first, weft_fp_control modes, bool loops, const Unit* until_done);
-
-/// A ready unit in hand goes behind what is ready on the worker; nobody is told.
-void put_behind_all_others(Worker& worker, Unit& unit);
-
-/// A ready unit in hand that has yielded, or is not run after all: behind all others, in its pool or on the worker.
-void put_back_passed_over(Worker& worker, Unit& unit);
-/// The same of the one that has just yielded and left its stack.
-void put_back_yielded(Worker& worker, Unit& unit);
-
-/// Of the next unit's KLT, which comes back from where that was left: the one that was left for it is as after yield().
-/// No lock that the interrupted code may hold, no memory.
-void put_back_preempted(Worker& worker, Unit& unit);
 
 /// Runs a ready unit on the calling worker, on top of the caller, until it waits, yields or ends. `served`: a pool of
 /// access priv that the worker serves meanwhile, though Pool::server does not tell.

@@ -1,8 +1,10 @@
 #include "core/spares.h"
 
+#include "core/find.h"
 #include "core/idle.h"
 #include "core/place_pools.h"
 #include "core/refusal.h"
+#include "core/watchdog.h"
 #include "core/worker_klts.h"
 #include "core/worker_slots.h"
 #include "core/workers.h"
@@ -13,12 +15,13 @@ namespace {
 
 std::atomic<unsigned> spares_made{0};
 Refusal refusal_of_spares;
+std::atomic<bool> spare_wanted{false};
 
 }  // namespace
 
 // Both stores under the lock: from the first on the worker may run, and end. So the second comes before its slot is
 // left. (Bug: it came when a root had the slot, which counted as awake for as long as it lived.)
-bool wake_spare(Worker& worker) {
+bool wake_resting_spare(Worker& worker) {
   {
     SpinGuard guard(slots_lock);
     std::uint32_t resting = Parked::spare_rests;
@@ -27,6 +30,12 @@ bool wake_spare(Worker& worker) {
   }
   os::futex_wake(worker.parked, 1);
   return true;
+}
+
+Worker* wake_resting_spare() {
+  return find_worker([](Worker& worker) {
+    return worker.parked.load(std::memory_order_relaxed) == Parked::spare_rests && wake_resting_spare(worker);
+  });
 }
 
 namespace {
@@ -44,11 +53,8 @@ bool count_spare() {
 
 }  // namespace
 
-Worker* wake_spare() {
-  Worker* resting = find_worker([](Worker& worker) {
-    return worker.parked.load(std::memory_order_relaxed) == Parked::spare_rests && wake_spare(worker);
-  });
-  if (resting != nullptr) return resting;
+Worker* get_spare() {
+  if (Worker* resting = wake_resting_spare(); resting != nullptr) return resting;
   if (!count_spare()) return nullptr;
   Worker* worker = register_worker();
   if (worker == nullptr) {
@@ -56,7 +62,7 @@ Worker* wake_spare() {
     return nullptr;
   }
   worker->claims.spare = true;
-  worker->life.store(1, std::memory_order_relaxed);
+  worker->life.store(Life::being_started, std::memory_order_relaxed);
   worker->active.store(true, std::memory_order_relaxed);
   runtime.searchers.fetch_add(1, std::memory_order_relaxed);
   if (start_carrying(*worker, WorkerUse::of_weft) == 0) return worker;
@@ -69,6 +75,16 @@ Worker* wake_spare() {
   return nullptr;
 }
 
+void want_spare() {
+  spare_wanted.store(true, std::memory_order_release);
+  look_again_soon();
+}
+
+void make_wanted_spare() {
+  if (!spare_wanted.load(std::memory_order_relaxed) || !spare_wanted.exchange(false, std::memory_order_acquire)) return;
+  if (something_waits()) get_spare();
+}
+
 void count_out_spare(Worker& worker) {
   worker.claims.spare = false;
   spares_made.fetch_sub(1, std::memory_order_relaxed);
@@ -77,6 +93,7 @@ void count_out_spare(Worker& worker) {
 void reset_spares() {
   spares_made.store(0, std::memory_order_relaxed);
   refusal_of_spares.forget();
+  spare_wanted.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace weft::core

@@ -5,10 +5,18 @@
 
 namespace weft::core {
 
-/// Makes one more spare worker run; nullptr: none can be had.
-Worker* wake_spare();
-/// This one, if it rests.
-bool wake_spare(Worker& worker);
+/// Wakes one that rests; nullptr: none does. Also from a handler.
+Worker* wake_resting_spare();
+/// This one, if it rests. Also from a handler.
+bool wake_resting_spare(Worker& worker);
+
+/// Makes one more spare worker run, which is made where none rests; nullptr: none can be had. It allocates.
+Worker* get_spare();
+
+/// get_spare() for a handler, which may not allocate: the watchdog does it, if something waits then.
+void want_spare();
+/// By the watchdog.
+void make_wanted_spare();
 
 /// The worker, whose KLT has ended or could not be started, is a spare no more.
 void count_out_spare(Worker& worker);

@@ -1,7 +1,7 @@
-// A lock for a few instructions. Two are held for longer: that of a queue in which a unit parks, across its switch,
-// until its worker has it off its stack (core/parking_lot.h, core/sync/barrier.cpp): what that worker runs until then
-// takes no lock of a queue, and calls nothing of the program's. And the one at the entrance of the runtime, while it
-// ends.
+// A lock for a few instructions; where something has to be made, for the allocation of that, too. Two are held for
+// longer: that of a queue in which a unit parks, across its switch, until its worker has it off its stack
+// (core/parking_lot.h, core/sync/barrier.cpp): what that worker runs until then takes no lock of a queue, and calls
+// nothing of the program's. And the one at the entrance of the runtime, while it ends.
 #pragma once
 
 #include <atomic>

@@ -9,6 +9,7 @@
 #include "base/panic.h"
 #include "base/relaxed.h"
 #include "core/active.h"
+#include "core/find.h"
 #include "core/hand.h"
 #include "core/identities.h"
 #include "core/idle.h"
@@ -149,7 +150,7 @@ unsigned count_blocked() {
 bool stand_in_for(Seen& before, std::uint64_t now) {
   before.blocked = true;
   if (!fewer_awake_than_wanted(count_blocked()) && some_run_what_waits(nullptr)) return false;
-  const Worker* spare = wake_spare();
+  const Worker* spare = get_spare();
   if (spare == nullptr) return false;
   Seen& of_spare = seen[spare->index];
   of_spare.points = spare->scheduling_points.load(std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/slices.h"
+#include "core/spares.h"
 #include "core/stuck.h"
 #include "os/barrier.h"
 #include "os/clock.h"
@@ -50,6 +51,7 @@ std::atomic<bool> looks_again{false};
 void make_what_is_wanted() {
   make_wanted_identities();
   make_wanted_klts();
+  make_wanted_spare();
 }
 
 void sleep_for(std::uint64_t nanoseconds) {
@@ -79,7 +81,7 @@ void begin_to_end() {
 std::uint64_t time_to_next_look() {
   const std::uint64_t most = is_to_look_quickly() ? between_quick_looks_ns : most_between_looks_ns;
   const std::uint64_t next = std::min(next_look_ns(), most);
-  return os::Ticker::refusal() == 0 ? next : std::min(next, preemption_settings.interval_ns);
+  return os::Ticker::refusal() == 0 ? next : std::min(next, preemption_settings.interval_ns.get());
 }
 
 void* watch_workers(void*) {

@@ -11,6 +11,7 @@
 
 #include "arch/context.h"
 #include "arch/thread_pointer.h"
+#include "base/count.h"
 #include "base/layout.h"
 #include "core/appetite.h"
 #include "core/courtesy.h"
@@ -48,6 +49,13 @@ enum Parked : std::uint32_t {
   switched_off,     // a worker that shall not run anything (core/active.h)
 };
 
+/// Of a KLT of weft's that carries a worker.
+enum Life : std::uint32_t {
+  not_alive,  // there is none, or it has ended
+  being_started,
+  alive,
+};
+
 /// What a worker is there for.
 enum class WorkerUse : std::uint8_t {
   none,        // its slot is free
@@ -68,12 +76,12 @@ struct Hands {
 
 /// What `--report` adds up. Each worker counts its own; readers accept a slightly old value.
 struct Counters {
-  std::uint64_t units_started = 0;         // rung 1; in a sum only: what is not resumed of the scheduling points
-  std::uint64_t promoted_to_stack = 0;     // rung 2: first deviations
-  std::uint64_t promoted_to_identity = 0;  // rung 3: suspended with an identity of its own
-  std::uint64_t steals = 0;
-  std::uint64_t sleeps = 0;
-  std::uint64_t preempted = 0;  // units that a tick has made give way
+  base::Count units_started;         // rung 1; in a sum only: what is not resumed of the scheduling points
+  base::Count promoted_to_stack;     // rung 2: first deviations
+  base::Count promoted_to_identity;  // rung 3: suspended with an identity of its own
+  base::Count steals;
+  base::Count sleeps;
+  base::Count preempted;  // units that a tick has made give way
 };
 
 /// Why a unit that leaves may not simply pass the worker on to the next one. One word, as most often there is nothing.
@@ -250,7 +258,7 @@ struct alignas(base::cache_line) Worker {
   std::atomic<Scheduler*> own_scheduler{nullptr};  // see scheduler()
   const Scheduler* custom_scheduler = nullptr;     // whose function runs here, if the worker has another one by now too
   std::atomic<Pool*> attended{nullptr};            // of place_pools.h; nullptr: none
-  std::atomic<std::uint32_t> life{0};              // 1 before its KLT runs, 2 until that ends; 0: it has none of weft's
+  std::atomic<std::uint32_t> life{Life::not_alive};  // whoever waits for its start or end sleeps on it
   std::atomic<WorkerUse> use{WorkerUse::none};
   std::atomic<std::uint16_t> rank{0};  // of those that can be switched off (core/active.h); 0: it cannot
   std::atomic<bool> searches{false};   // for work, or has been told of some

@@ -35,24 +35,25 @@ Spinlock ranks_lock;  // while one is looked for that is free
 Refusal refusal_of_workers;
 std::atomic<bool> told_of_workers{false};
 
-// A unit may have kept the identity that the worker's KLT was born with. If it has ended here since, that lies among
-// the free ones, and the worker goes back to it.
+// A unit may have kept the identity that the worker's KLT was born with. If it has ended since, that lies among the
+// free ones, and the worker goes back to it, unless another worker has it spare.
 void change_back_to(Worker& worker, os::Identity* native) {
-  os::Identity** link = &worker.identities.spares;
-  while (*link != nullptr && *link != native) link = &(*link)->next;
-  if (*link == nullptr) return;
-  *link = native->next;
-  --worker.identities.spare_count;
+  if (worker.identities.own == native || !take_identity_back(worker, native)) return;
   install(worker, native);
   if (worker.identities.own != nullptr) give_identity(worker, worker.identities.own);
   worker.identities.own = native;
 }
 
 // Somebody has the KLT's own identity, or will take it. So the KLT stays as its lender; and the one that lends what it
-// has run on instead ends, for else there would be one more lender with each such worker.
+// has run on instead ends, for else there would be one more lender with each such worker. If that is another worker's
+// KLT, any that is free ends in its place. (Bug: of two workers that had each other's, one stayed behind.)
 void make_lender_of_this_klt(Worker& worker, os::Identity* native) {
   arch::set_thread_pointer(native->thread_pointer);  // from here on nothing thread-local
-  if (worker.identities.own != nullptr) end_identity(worker, worker.identities.own);
+  if (os::Identity* own = worker.identities.own; own != nullptr) {
+    const bool of_sleeper = own->lent_by_sleeper.load(std::memory_order_acquire);
+    end_identity(worker, own);
+    if (!of_sleeper) end_free_lender(worker);
+  }
   os::become_lender(*native);
 }
 
@@ -77,7 +78,7 @@ void* end_worker(Worker& worker, os::Identity* native) {
     std::free(native);
     os::note_klt_end();
   }
-  worker.life.store(0, std::memory_order_release);
+  worker.life.store(Life::not_alive, std::memory_order_release);
   os::futex_wake(worker.life, 1);
   if (is_lent) os::sleep_as_lender(native);
   return nullptr;
@@ -112,8 +113,8 @@ void* carry_worker(void* argument) {
   arch::set_thread_word(worker);
   worker->signal_stack = os::provide_signal_stack();
   if (runtime.hooks.klt_starts != nullptr) runtime.hooks.klt_starts(*worker);
-  if (worker->life.load(std::memory_order_relaxed) == 1) {
-    worker->life.store(2, std::memory_order_release);
+  if (worker->life.load(std::memory_order_relaxed) == Life::being_started) {
+    worker->life.store(Life::alive, std::memory_order_release);
     os::futex_wake(worker->life, 1);
   }
   tick_again(*worker);
@@ -183,7 +184,7 @@ void set_free_rank(Worker& worker) {
 }
 
 int start_as_next(Worker& worker) {
-  worker.life.store(1, std::memory_order_relaxed);
+  worker.life.store(Life::being_started, std::memory_order_relaxed);
   set_free_rank(worker);
   const int error = start_carrying(worker, WorkerUse::of_weft);
   if (error != 0) leave_slot(worker);
@@ -221,9 +222,10 @@ Worker* start_worker(Scheduler* scheduler) {
   if (&open_worker(*worker) != worker)
     if (Unit* left = worker->inbox.take_all(); left != nullptr) launch_at(*worker, left);
   worker->claims.ends.store(false, std::memory_order_relaxed);
-  worker->life.store(1, std::memory_order_relaxed);
+  worker->life.store(Life::being_started, std::memory_order_relaxed);
   if (start_carrying(*worker, WorkerUse::of_program) == 0) {
-    while (worker->life.load(std::memory_order_acquire) == 1) os::futex_wait(worker->life, 1);
+    while (worker->life.load(std::memory_order_acquire) == Life::being_started)
+      os::futex_wait(worker->life, Life::being_started);
     return worker;
   }
   replace_scheduler(*worker, nullptr);
@@ -236,8 +238,12 @@ namespace {
 // One that has been asked to.
 void wait_for_end(Worker& worker) {
   os::heavy_fence();
-  if (!wake(worker) && !wake_spare(worker)) wake_switched_off(worker);
-  while (const std::uint32_t life = worker.life.load(std::memory_order_acquire)) os::futex_wait(worker.life, life);
+  if (!wake(worker) && !wake_resting_spare(worker)) wake_switched_off(worker);
+  for (;;) {
+    const std::uint32_t life = worker.life.load(std::memory_order_acquire);
+    if (life == Life::not_alive) return;
+    os::futex_wait(worker.life, life);
+  }
 }
 
 // False: its KLT has just been refused.

@@ -26,36 +26,64 @@ Worker* new_worker() {
 void end_workers_of_parent() {
   for_each_worker([](Worker& gone) {
     gone.use.store(WorkerUse::none, std::memory_order_relaxed);
-    gone.life.store(0, std::memory_order_relaxed);
+    gone.life.store(Life::not_alive, std::memory_order_relaxed);
   });
 }
 
 }  // namespace
 
-Worker* register_worker() {
+namespace {
+
+Worker* take_unused() {
   SpinGuard guard(slots_lock);
-  if (Worker* worker = unused; worker != nullptr) {
-    unused = worker->next_unused;
-    worker->cpu.store(-1, std::memory_order_relaxed);
-    worker->until_ready = nullptr;
-    worker->until_done = nullptr;  // a thread may end in the midst of a wait, by what a unit on top of it calls
-    worker->held_off = 0;
-    worker->slice.idle_ticks = 0;
-    worker->slice.untimed = false;
-    worker->slice.early = false;
-    worker->interrupts.sent.store(false, std::memory_order_relaxed);
-    worker->interrupts.in_vain.store(0, std::memory_order_relaxed);
-    worker->interrupts.tries.store(0, std::memory_order_relaxed);
+  Worker* worker = unused;
+  if (worker != nullptr) unused = worker->next_unused;
+  return worker;
+}
+
+// False: there are as many as there may be.
+bool give_new_slot(Worker& worker) {
+  SpinGuard guard(slots_lock);
+  const unsigned index = runtime.slots.load(std::memory_order_relaxed);
+  if (index == most_worker_slots) return false;
+  worker.index = index;
+  worker.random = index * 2654435761U + 1;
+  runtime.worker_at[index].store(&worker, std::memory_order_release);
+  runtime.slots.store(index + 1, std::memory_order_release);
+  return true;
+}
+
+// A thread may have ended in the midst of a wait, by what a unit on top of it called.
+void forget_last_user(Worker& worker) {
+  worker.cpu.store(-1, std::memory_order_relaxed);
+  worker.until_ready = nullptr;
+  worker.until_done = nullptr;
+  worker.held_off = 0;
+  worker.hands.top.store(nullptr, std::memory_order_relaxed);
+  worker.lends_within.store(nullptr, std::memory_order_relaxed);
+  worker.claims.frame_returns = true;
+  worker.in_hand = 0;
+  worker.served = nullptr;
+  worker.slice.idle_ticks = 0;
+  worker.slice.untimed = false;
+  worker.slice.early = false;
+  worker.interrupts.sent.store(false, std::memory_order_relaxed);
+  worker.interrupts.in_vain.store(0, std::memory_order_relaxed);
+  worker.interrupts.tries.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Worker* register_worker() {
+  if (Worker* worker = take_unused(); worker != nullptr) {
+    forget_last_user(*worker);
     return worker;
   }
-  const unsigned index = runtime.slots.load(std::memory_order_relaxed);
-  Worker* worker = index != most_worker_slots ? new_worker() : nullptr;
-  if (worker == nullptr) return nullptr;
-  worker->index = index;
-  worker->random = index * 2654435761U + 1;
-  runtime.worker_at[index].store(worker, std::memory_order_release);
-  runtime.slots.store(index + 1, std::memory_order_release);
-  return worker;
+  Worker* worker = new_worker();
+  if (worker == nullptr || give_new_slot(*worker)) return worker;
+  worker->~Worker();
+  std::free(worker);
+  return nullptr;
 }
 
 bool has_unused_slot() {
@@ -83,7 +111,7 @@ void leave_slot(Worker& worker) {
     SpinGuard guard(slots_lock);
     worker.use.store(WorkerUse::none, std::memory_order_relaxed);
     worker.active.store(false, std::memory_order_relaxed);  // who has woken it may have stored that late
-    was_alive = worker.life.exchange(0, std::memory_order_release) != 0;
+    was_alive = worker.life.exchange(Life::not_alive, std::memory_order_release) != Life::not_alive;
     if (!worker.claims.ends.load(std::memory_order_relaxed)) put_among_unused(worker);
   }
   if (was_alive) os::futex_wake(worker.life, 1);

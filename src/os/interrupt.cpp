@@ -54,8 +54,9 @@ ExportedFunction sleep_function;
 ExportedFunction spin_function;
 ExportedFunction clock_function;
 ExportedFunction objects_function;
-ExportedFunction allocator;   // libc's, or another library's in its place
-CodeRange code_of_allocator;  // that library's; empty where it is libc's or the program's own
+ExportedFunction allocator;     // libc's, or another library's in its place
+CodeRange code_of_allocator;    // that library's; empty where it is libc's or the program's own
+CodeRange code_with_allocator;  // the program's, if the allocator is a part of it
 
 template <class Take>
 void for_each_code(const dl_phdr_info* object, Take take) {
@@ -72,8 +73,9 @@ bool is_library(const dl_phdr_info* object) { return object->dlpi_name[0] != '\0
 
 int note_code_of_allocator(dl_phdr_info* object, std::size_t, void*) {
   if (!holds(*object, allocator.begin)) return 0;
-  if (!is_library(object) || holds(*object, yield_function.begin)) return 1;
-  for_each_code(object, [](std::uintptr_t low, std::uintptr_t high) { code_of_allocator = {low, high, false}; });
+  if (holds(*object, yield_function.begin)) return 1;
+  CodeRange& code = is_library(object) ? code_of_allocator : code_with_allocator;
+  for_each_code(object, [&code](std::uintptr_t low, std::uintptr_t high) { code = {low, high, false}; });
   return 1;
 }
 
@@ -175,6 +177,10 @@ int collect(dl_phdr_info* object, std::size_t size, void* argument) {
   return 0;
 }
 
+bool lies_in(const CodeRange& code, std::uintptr_t instruction) {
+  return instruction >= code.low && instruction < code.high;
+}
+
 bool is_ours(const siginfo_t& info, Interruption::Cause& cause) {
   if (info.si_code == SI_TKILL)
     cause = Interruption::Cause::watchdog;
@@ -247,7 +253,10 @@ std::uintptr_t end_of_look(std::uintptr_t begin, std::uintptr_t looks_at) {
 // the kernel has saved, with fewer signals blocked than now. Where none is blocked, or what is blocked on weft's own
 // KLTs, none runs (but for one with SA_NODEFER and an empty mask). A context that a handler has left behind on the
 // stack, and that nothing has overwritten yet, may be taken for one: then the code is not left this time.
-bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t looks_at) {
+//
+// What it reads are the program's words, which others may write meanwhile.
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] bool runs_in_handler(SignalMask blocked, std::uintptr_t begin,
+                                                                           std::uintptr_t looks_at) {
   if (blocked == 0 || blocked == signals_blocked_on_klts()) return false;
   constexpr std::uintptr_t step = arch::saved_context_alignment;
   const std::uintptr_t end = end_of_look(begin, looks_at);
@@ -278,7 +287,9 @@ bool runs_in_handler(SignalMask blocked, std::uintptr_t begin, std::uintptr_t lo
 //
 // A callback that has put more than this below it is taken for any other code. (Bug: what libgfortran calls to tell
 // where an error was has put more than 4 KiB there: nobody got the lock any more.)
-[[gnu::no_sanitize_address]] bool runs_under_lock_of_linker(std::uintptr_t stack) {
+//
+// It, too, reads the program's words.
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] bool runs_under_lock_of_linker(std::uintptr_t stack) {
   const Held held = linker_lock();
   if (held == Held::no) return false;
   const std::uintptr_t looks_at = held == Held::yes ? 64UL * 1024 : 4096;
@@ -322,6 +333,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   interruption.context = context;
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   look_up(interruption.instruction, interruption);
+  interruption.beside_allocator = lies_in(code_with_allocator, interruption.instruction);
   if (arch::makes_rest_of_transfer(*interrupted)) interruption.in_weft = false;  // but in the place of libc's code
   const std::uintptr_t stack = arch::interrupted_stack_pointer(*interrupted);
   if (!interruption.in_weft && (runs_under_lock_of_linker(stack) || loads_libraries())) {
@@ -385,9 +397,9 @@ void libc_sched_yield() {
     give_up_cpu();
 }
 
-bool is_in_replaced_allocator(std::uintptr_t instruction) {
-  return instruction >= code_of_allocator.low && instruction < code_of_allocator.high;
-}
+bool is_in_replaced_allocator(std::uintptr_t instruction) { return lies_in(code_of_allocator, instruction); }
+
+bool allocator_lies_in_program() { return code_with_allocator.high != 0; }
 
 bool in_handler_of_program() {
   const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));

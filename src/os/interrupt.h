@@ -48,13 +48,14 @@ struct WordAwaited {
 struct Interruption {
   enum class Cause : std::uint8_t { watchdog, timer, forwarded };
   Cause cause;
-  bool in_weft;         // the code lies in the library that contains weft
-  bool in_runtime;      // the same, or libc, the dynamic linker, the C++ runtime, the library that malloc() comes from,
-                        // the kernel's vdso; or called by dl_iterate_phdr(), which holds a lock
-  bool in_sleep;        // at a system call of libc's that may sleep: it begins anew, or has returned EINTR. Not in a
-                        // change of user ids, which holds a lock that weft needs (os/user_ids.h)
-  WordAwaited awaited;  // at such a call that begins anew and has no limit of time
-  bool in_handler;      // of the program's, or on an alternate stack: what that has interrupted may be anything
+  bool in_weft;     // the code lies in the library that contains weft
+  bool in_runtime;  // the same, or libc, the dynamic linker, the C++ runtime, the library that malloc() comes from,
+                    // the kernel's vdso; or called by dl_iterate_phdr(), which holds a lock
+  bool beside_allocator;  // in the program, of which malloc() is a part: perhaps in there
+  bool in_sleep;          // at a system call of libc's that may sleep: it begins anew, or has returned EINTR. Not in a
+                          // change of user ids, which holds a lock that weft needs (os/user_ids.h)
+  WordAwaited awaited;    // at such a call that begins anew and has no limit of time
+  bool in_handler;        // of the program's, or on an alternate stack: what that has interrupted may be anything
   std::uintptr_t instruction;
   void* context;
 };
@@ -127,6 +128,9 @@ void libc_sched_yield();
 
 /// Whether the instruction belongs to the library that malloc() comes from, which is not libc.
 bool is_in_replaced_allocator(std::uintptr_t instruction);
+
+/// Whether malloc() is a part of the program itself (Interruption::beside_allocator).
+bool allocator_lies_in_program();
 
 /// Finds out anew which code is not to be left, if libraries have come or gone; by the watchdog too, while there are
 /// ticks. Not from the handler.

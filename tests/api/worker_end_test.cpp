@@ -110,5 +110,39 @@ TEST_F(WorkerEndTest, LeavesAsManyThreadsAsUnitsNeed) {
   EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
+struct Traveller {
+  weft_pool* here;
+  weft_pool* there;
+};
+
+void change_over(void* argument) {
+  EXPECT_EQ(weft_sleep(1000), WEFT_OK);
+  EXPECT_EQ(weft_unit_migrate(weft_unit_self(), static_cast<Traveller*>(argument)->there), WEFT_OK);
+  EXPECT_EQ(weft_yield(), WEFT_OK);
+}
+
+void start_traveller(Traveller& traveller) {
+  const weft_unit_attr attr = with_own_storage(traveller.here);
+  weft_unit* unit = nullptr;
+  ASSERT_EQ(weft_unit_create(change_over, &traveller, &attr, &unit), WEFT_OK);
+  join_and_free(unit);
+}
+
+// Bug: of two workers on each of which a unit had ended with the storage that the other one's thread was born with, one
+// left its thread behind.
+TEST_F(WorkerEndTest, LeavesNoThreadWhereUnitsChangedOver) {
+  const long before = status_value("Threads");
+  for (int cycle = 0; cycle < cycles; ++cycle) {
+    weft_pool* pools[] = {make_pool(), make_pool()};
+    OwnWorker first(WEFT_BASIC_WAIT, {pools[0]});
+    OwnWorker second(WEFT_BASIC_WAIT, {pools[1]});  // is joined first
+    Traveller there{pools[0], pools[1]};
+    Traveller back{pools[1], pools[0]};
+    start_traveller(there);
+    start_traveller(back);
+  }
+  expect_no_more_threads(before);
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -466,6 +466,44 @@ TEST_P(AtWorkerTest, AUnitGoesToOneWithWeftsScheduler) {
 
 WEFT_INSTANTIATE_TECHNIQUES(AtWorkerTest);
 
+// A unit without a pool that a worker of the program's runs, as it was set free there; and its child.
+struct OnItsWay {
+  weft_flag free = WEFT_FLAG_INIT;
+  std::atomic<weft_unit*> child{nullptr};
+};
+
+void wait_and_create(void* argument) {
+  auto& it = *static_cast<OnItsWay*>(argument);
+  EXPECT_EQ(weft_flag_wait(&it.free), WEFT_OK);
+  weft_unit* child = nullptr;
+  EXPECT_EQ(weft_unit_create([](void*) { EXPECT_EQ(weft_sleep(50'000'000), WEFT_OK); }, nullptr, nullptr, &child),
+            WEFT_OK);
+  it.child.store(child);
+}
+
+// Bug: the child went into the pool of that worker, and was never run again once the owner had freed it.
+TEST_F(WorkerTest, AChildOfAUnitWithoutAPoolHasNoneEither) {
+  OnItsWay it;
+  weft_unit* unit = nullptr;
+  ASSERT_EQ(weft_unit_create(wait_and_create, &it, nullptr, &unit), WEFT_OK);
+  ASSERT_TRUE(eventually([unit] {
+    weft_yield();
+    return weft_unit_state(unit) == WEFT_SUSPENDED;
+  }));
+  {
+    weft_pool* pool = make_pool();
+    const OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+    weft_unit_attr attr = with(WEFT_AUTO, pool);
+    weft_unit* setter = nullptr;
+    ASSERT_EQ(weft_unit_create([](void* flag) { EXPECT_EQ(weft_flag_set(static_cast<weft_flag*>(flag)), WEFT_OK); },
+                               &it.free, &attr, &setter),
+              WEFT_OK);
+    ASSERT_EQ(weft_unit_free(setter), WEFT_OK);
+  }
+  EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+  EXPECT_EQ(weft_unit_free(it.child.load()), WEFT_OK);
+}
+
 // Bug: whoever sent it there was taken for the producer.
 TEST_F(WorkerTest, AUnitGoesIntoAPoolOfOneProducer) {
   for (const bool many : {false, true}) {

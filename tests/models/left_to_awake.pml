@@ -87,8 +87,8 @@ inline count_awake(self)
 
 #define SOMETHING_WAITS (in_inbox[1] || in_inbox[2] || in_inbox[3])
 
-/* wake_spare(): a compare-exchange, then a store. */
-inline wake_spare()
+/* wake_resting_spare(): a compare-exchange, then a store. */
+inline wake_resting_spare()
 {
 	atomic { woken = rests[0]; rests[0] = false }
 	if
@@ -124,7 +124,7 @@ rest:
 	:: SOMETHING_WAITS ->
 	   count_awake(0);
 	   if
-	   :: d_step { awake < 1 -> awake = 0; spare = 0 }; wake_spare()
+	   :: d_step { awake < 1 -> awake = 0; spare = 0 }; wake_resting_spare()
 	   :: d_step { else -> awake = 0; spare = 0 }
 	   fi
 	:: else
@@ -147,7 +147,7 @@ proctype Root(byte me)
 	   if
 	   :: spare == 0 && awake > 1
 	   :: else ->
-	      wake_spare();
+	      wake_resting_spare();
 	      if
 	      :: woken -> spare = 0
 	      :: else
@@ -157,7 +157,7 @@ proctype Root(byte me)
 	   :: spare == 0 ->
 	      aside[me] = true;
 	      in_inbox[me] = true;        /* a compare-exchange */
-	      wake_spare()
+	      wake_resting_spare()
 	   :: else                        /* nobody can stand in for it */
 	   fi;
 	   d_step { awake = 0; spare = 0; woken = false }
@@ -181,7 +181,7 @@ proctype Root(byte me)
 #endif
 	      count_awake(me);
 	      if
-	      :: awake < 1 -> wake_spare()
+	      :: awake < 1 -> wake_resting_spare()
 	      :: else
 	      fi
 	   :: else

@@ -6,6 +6,7 @@
 
 #include "arch/thread_pointer.h"
 #include "core/extras.h"
+#include "core/ready.h"
 #include "core/sanitizer.h"
 #include "core/sync/barrier.h"
 #include "core/sync/semaphore.h"

@@ -1,4 +1,6 @@
 // src/core/pool/share.h: claims partition the range, and publishing finds a place for every share.
+#include "core/find.h"
+#include "core/idle.h"
 #include "core/pool/share.h"
 
 #include <thread>

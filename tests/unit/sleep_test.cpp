@@ -6,6 +6,7 @@
 #include "core/active.h"
 #include "core/idle.h"
 #include "core/preempt.h"
+#include "core/ready.h"
 #include "core/spares.h"
 #include "core/sync/semaphore.h"
 #include "os/barrier.h"
@@ -224,7 +225,7 @@ TEST_F(Sleep, WhatASpareLeftRunsWithNothingInHand) {
     wake_everybody();
     core::set_active_workers(1);
     ASSERT_TRUE(eventually([] { return workers_awake() == 0; }));
-    core::Worker* spare = core::wake_spare();
+    core::Worker* spare = core::get_spare();
     ASSERT_NE(spare, nullptr);
     ASSERT_TRUE(eventually([spare] { return spare->parked.load() == core::Parked::spare_rests; }));
     // What lies in the root's deque is for others, too: only then is a unit taken out before it is looked at.
@@ -298,7 +299,7 @@ TEST_P(SpareTest, RestsWithNothingInHand) {
       });
       // One that comes while too many are awake still rests again.
       for (int tries = 0; tries < 10 && !spare_has_some; ++tries) {
-        ASSERT_NE(core::wake_spare(), nullptr);
+        ASSERT_NE(core::get_spare(), nullptr);
         eventually([&] { return spare_has_some.load(); }, std::chrono::seconds(1));
       }
       EXPECT_TRUE(spare_has_some);
@@ -307,7 +308,7 @@ TEST_P(SpareTest, RestsWithNothingInHand) {
     const bool all_ran = eventually([&] { return ran.load() == all; }, std::chrono::seconds(60));
     EXPECT_TRUE(all_ran) << "of " << ran.load() << ", in round " << round;
     while (!all_ran && ran.load() != all) {
-      core::wake_spare();
+      core::get_spare();
       nap(std::chrono::milliseconds(1));
     }
     root.join();

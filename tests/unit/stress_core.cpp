@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "core/ready.h"
 #include "core/sync/barrier.h"
 #include "core/sync/condition.h"
 #include "core/sync/mutex.h"

@@ -1,3 +1,4 @@
+#include "core/ready.h"
 #include "support.h"
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 // src/core/unit.h, scheduler.h: states, start and join, suspend and resume, yield.
+#include "core/ready.h"
 #include "core/unit.h"
 
 #include <cstdlib>

@@ -17,7 +17,8 @@ inline std::uintptr_t isa_interrupted_stack_pointer(const ucontext_t& context) {
 
 // The segments of 64-bit programs; no context behind; and vector registers close by, as the kernel aligns them.
 constexpr std::size_t isa_saved_context_alignment = 16;
-inline bool isa_looks_like_saved_context(const ucontext_t& there) {
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] inline bool isa_looks_like_saved_context(
+    const ucontext_t& there) {
   constexpr greg_t code_and_stack_segment = 0x002b000000000033;
   constexpr std::uintptr_t most_vector_bytes = 16384;
   if (there.uc_mcontext.gregs[REG_CSGSFS] != code_and_stack_segment || there.uc_link != nullptr) return false;

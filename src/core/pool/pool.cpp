@@ -33,6 +33,7 @@
 #include "core/pool/two_lists.h"
 #include "core/preempt.h"
 #include "core/runtime.h"
+#include "os/barrier.h"
 #include "os/clock.h"
 #include "os/futex.h"
 

@@ -19,6 +19,7 @@
 #include "arch/context.h"
 #include "core/create.h"
 #include "core/find.h"
+#include "core/idle.h"
 #include "core/scheduler.h"
 #include "core/technique/entry.h"
 

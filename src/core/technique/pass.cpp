@@ -1,6 +1,7 @@
 #include "core/technique/pass.h"
 
 #include "core/find.h"
+#include "core/idle.h"
 #include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/pool/pool.h"

@@ -6,6 +6,7 @@
 #include "faces/openmp/startup.h"
 
 #include "base/panic.h"
+#include "core/environment.h"
 #include "core/identities.h"
 #include "core/preempt.h"
 #include "core/runtime.h"

@@ -10,7 +10,7 @@
 // nobody has taken yet (has_plenty). The first leave nothing behind. The others may, if tasks are deferred below them
 // after all: those with an event, and those below some depth (most_nested), or a chain of nested tasks would be as deep
 // as it is long. When the first of those is created, the descriptors that it comes below move off the stack
-// (leave_stack).
+// (task_descriptor.h).
 //
 // Tasks with dependences are not run where they are created, since they may have to wait. Instead, who has created many
 // that are not complete runs some of the others that lie in its deque (run_some_of_many): so their number is bounded as
@@ -28,13 +28,8 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
-#include "arch/cpu.h"
-#include "base/layout.h"
 #include "base/panic.h"
-#include "core/segment.h"
-#include "faces/openmp/blocks.h"
 #include "faces/openmp/cancel.h"
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/event.h"
@@ -42,6 +37,8 @@
 #include "faces/openmp/ompt/tasks.h"
 #include "faces/openmp/report.h"
 #include "faces/openmp/spare_task.h"
+#include "faces/openmp/task_body.h"
+#include "faces/openmp/task_descriptor.h"
 #include "faces/openmp/task_wait.h"
 
 namespace weft::openmp {
@@ -51,23 +48,6 @@ namespace {
 
 constexpr std::uint32_t most_nested = 32;
 
-inline int allowed_priority(int priority) {
-  if (priority <= 0) return 0;
-  return priority < settings.max_task_priority ? priority : settings.max_task_priority;
-}
-
-Task child_of(Task& parent, const TaskRequest& request) {
-  return Task{.icv = parent.icv,
-              .parent = &parent,
-              .group = parent.group,
-              .function = request.function,
-              .priority = allowed_priority(request.priority),
-              .depth = parent.depth + 1,
-              .explicit_ = true,
-              .final_ = (request.final_ | parent.final_) != 0,
-              .tied = request.tied};
-}
-
 // Whether so many tasks wait already that one of the priority is run where it is created. (Bug: those with a priority,
 // which lie in no member's deque, had no bound.)
 inline bool is_one_too_many(const Member& member, int priority) {
@@ -76,24 +56,6 @@ inline bool is_one_too_many(const Member& member, int priority) {
     return false;
   return member.team->tasks.urgent.load(std::memory_order_relaxed) >= plenty_for(member.team->size);
 }
-
-constexpr std::size_t usual_alignment = alignof(std::max_align_t);
-
-[[gnu::noinline]] void* aligned_memory(std::size_t size, std::size_t alignment) {
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, size) != 0) base::panic("no memory for a task of %zu bytes", size);
-  return memory;
-}
-
-inline void free_task(Task& task) {
-  if (task.size != 0) [[likely]]
-    give_block(&task, task.size);
-  else
-    std::free(&task);
-}
-
-// The task that the member was in before may have moved meanwhile.
-void go_back_to(Member& member, Task* before) { member.task = before->moved_to == nullptr ? before : before->moved_to; }
 
 [[gnu::noinline]] void construct_data(Member& member, Task& task, const TaskRequest& request) {
   task.must_run = true;
@@ -141,11 +103,6 @@ inline void end_descriptor(TaskPool& pool, Member* member, Task& task, bool left
   }
 }
 
-void call_task(void* argument) {
-  auto task = static_cast<Task*>(argument);
-  task->function(task->data);
-}
-
 // All of a completion but its count. `left`: see end_descriptor. True: it made other tasks ready.
 bool finish(Team& team, Member* member, Task& task, bool left) {
   TaskPool& pool = team.tasks;
@@ -187,62 +144,6 @@ inline void count_created(Member& member, Task& task, std::uint32_t count = 1) {
   count_task();
 }
 
-// Task::room_ends for who runs here.
-std::uintptr_t room_here() {
-  const std::size_t left = core::stack_left();
-  if (left == 0) return Task::on_roots_stack;
-  return reinterpret_cast<std::uintptr_t>(arch::stack_pointer()) - left + core::runtime.config.stack_size / 2;
-}
-
-// Whether a task goes on on another stack, since this one runs short. On a root's own that is each that is found in a
-// wait; of those that are run at once one inside of the other, which are few (most_nested), it is enough if some do.
-[[gnu::always_inline]] inline bool wants_another_stack(std::uintptr_t room_ends, const Task& task, bool at_once) {
-  if (reinterpret_cast<std::uintptr_t>(arch::stack_pointer()) < room_ends) return true;
-  return room_ends == Task::on_roots_stack && (!at_once || task.depth % 16 == 0);
-}
-
-// The task that the member is in while this one's body runs: it has moved if the program's copies of its data have made
-// tasks of their own. What is to be run stands in the first one.
-inline Task& as_it_is_now(Task& task) { return task.moved_to != nullptr ? *task.moved_to : task; }
-
-template <void (*call)(void*)>
-void call_on_another_stack(void* task) {
-  as_it_is_now(*static_cast<Task*>(task)).room_ends = room_here();
-  call(task);
-}
-
-template <void (*call)(void*)>
-[[gnu::noinline]] void call_after_a_look(Task& around, Task& task, bool at_once) {
-  if (around.room_ends == Task::room_unknown) {
-    const std::uintptr_t room_ends = room_here();
-    around.room_ends = as_it_is_now(task).room_ends = room_ends;
-    if (!wants_another_stack(room_ends, task, at_once)) return call(&task);
-  }
-  core::call_on_segment(core::runtime.config.stack_size, call_on_another_stack<call>, &task);
-}
-
-template <void (*call)(void*)>
-inline void call_body(Member& member, Task& task, bool at_once, bool may_look = true) {
-  Task& around = *member.task;
-  const std::uintptr_t room_ends = around.room_ends;
-  Task& now = as_it_is_now(task);
-  member.task = &now;
-  now.runner.store(&member, std::memory_order_relaxed);
-  if (may_look && wants_another_stack(room_ends, task, at_once)) [[unlikely]] {
-    call_after_a_look<call>(around, task, at_once);
-  } else {
-    now.room_ends = room_ends;
-    call(&task);
-  }
-}
-
-template <void (*call)(void*) = call_task>
-inline void run_body(Member& member, Task& task, bool at_once = false, bool may_look = true) {
-  Task* before = member.task;
-  call_body<call>(member, task, at_once, may_look);
-  go_back_to(member, before);
-}
-
 // A tool is told that the task's body has ended. Nobody else can find the task to be complete yet.
 void tell_end_of_body(Member& member, Task& task) {
   const bool detached = task.event != nullptr && ompt::body_ends_before_fulfilment(task);
@@ -254,36 +155,6 @@ void tell_end_of_body(Member& member, Task& task) {
   ompt::task_begins(member, task);
   run_body<ompt::call_task_body>(member, task, false, !ompt::members_have_stacks());
   tell_end_of_body(member, task);
-}
-
-// A copy of a task on the stack, which goes on as that. Nobody else knows of it yet.
-Task* move_off_stack(Task& task) {
-  void* memory = take_block(sizeof(Task));
-  task.moved_to = new (memory) Task{.icv = task.icv,
-                                    .parent = task.parent,
-                                    .group = task.group,
-                                    .key = task.key,
-                                    .runner = task.runner.load(std::memory_order_relaxed),
-                                    .priority = task.priority,
-                                    .depth = task.depth,
-                                    .size = sizeof(Task),
-                                    .explicit_ = true,
-                                    .final_ = task.final_,
-                                    .tied = task.tied,
-                                    .room_ends = task.room_ends};
-  return task.moved_to;
-}
-
-// The task in hand, which lies on the stack, and those around it that do get descriptors of their own. (Ancestors of
-// one that has its own have theirs; one whose descriptor cannot move has no children that would ask for this.)
-[[gnu::noinline]] void leave_stack(Member& member) {
-  member.task = move_off_stack(*member.task);
-  for (Task* task = member.task;; task = task->parent) {
-    const bool moves = task->parent->on_stack;
-    if (moves) task->parent = move_off_stack(*task->parent);
-    task->parent->family.add_descriptor();
-    if (!moves) return;
-  }
 }
 
 }  // namespace
@@ -384,40 +255,6 @@ inline void end_at_once(Member& member, Task& task) {
 
 bool must_run_at_once(const Member& member, const Task& task) {
   return member.team->level == 0 && task.depth <= most_nested;
-}
-
-// The descriptor that `init` returns, with request.size bytes behind it.
-template <class Init>
-[[gnu::always_inline]] inline Task& make_by(const TaskRequest& request, Init init) {
-  std::size_t offset = task_data_offset;
-  void* memory = nullptr;
-  std::size_t size = 0;
-  if (request.alignment <= usual_alignment) [[likely]] {
-    size = offset + request.size;
-    memory = take_block(size);
-  } else {
-    offset = base::round_up(sizeof(Task), request.alignment);
-    memory = aligned_memory(offset + request.size, request.alignment);
-  }
-  Task& task = *new (memory) Task(init());
-  task.size = size <= BlockCache::largest ? static_cast<std::uint32_t>(size) : 0;
-  task.data = static_cast<char*>(memory) + offset;
-  if (request.event != nullptr) [[unlikely]]
-    attach_event(task, request.event);
-  return task;
-}
-
-[[gnu::always_inline]] inline Task& make_task(Member& member, const TaskRequest& request) {
-  if (member.task->on_stack) [[unlikely]]
-    leave_stack(member);
-  if (request.alignment <= usual_alignment && request.event == nullptr) [[likely]] {
-    Task* spare = take_spare_task(member, request.function, request.size, request.final_, request.tied);
-    if (spare != nullptr) {
-      spare->priority = allowed_priority(request.priority);
-      return *spare;
-    }
-  }
-  return make_by(request, [&] { return child_of(*member.task, request); });
 }
 
 // The body of a task with an event has ended. Whether the task has too: else it belongs to who fulfils the event.

@@ -6,6 +6,8 @@
 
 #include "arch/cpu.h"
 #include "base/panic.h"
+#include "core/find.h"
+#include "core/idle.h"
 #include "core/scheduler.h"
 #include "faces/openmp/blocks.h"
 #include "faces/openmp/members.h"

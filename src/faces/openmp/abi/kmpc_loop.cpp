@@ -13,8 +13,8 @@
 namespace weft::openmp {
 namespace {
 
-// How the compiler numbers schedules. Ordered loops are `to_ordered` above the others, loops whose iterations are not
-// to be merged `to_unmerged` above both.
+// How the compiler numbers schedules. Ordered loops are `llvm_to_ordered` above the others, loops whose iterations
+// are not to be merged `llvm_to_unmerged` above both.
 enum LlvmSchedule : std::int32_t {
   llvm_static_chunked = 33,
   llvm_static = 34,
