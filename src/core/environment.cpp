@@ -46,16 +46,34 @@ void read_environment(Config& config) {
 
 namespace {
 
-void read_slice(const char* name, const char* instead, std::uint64_t& slice_ns) {
-  base::read_variable(name, "microseconds, from 50 to 10000000", instead, [&slice_ns](base::ValueReader& value) {
-    constexpr long us = 1000;
-    long number = 0;
-    if (!base::read_number(value, number, static_cast<long>(shortest_slice_ns) / us,
-                           static_cast<long>(longest_slice_ns) / us))
-      return false;
-    slice_ns = static_cast<std::uint64_t>(number * us);
+// One of the words; `set` is told which.
+template <int count>
+void read_word(const char* name, const char* expected, const char* instead, const char* const (&words)[count],
+               void (*set)(int index)) {
+  base::read_variable(name, expected, instead, [&words, set](base::ValueReader& value) {
+    int index = 0;
+    if (!base::read_one_of(value, words, index)) return false;
+    set(index);
     return true;
   });
+}
+
+template <class Set>
+void read_microseconds(const char* name, const char* expected, const char* instead, std::uint64_t least_ns,
+                       std::uint64_t most_ns, Set set) {
+  base::read_variable(name, expected, instead, [least_ns, most_ns, &set](base::ValueReader& value) {
+    constexpr long us = 1000;
+    long number = 0;
+    if (!base::read_number(value, number, static_cast<long>(least_ns) / us, static_cast<long>(most_ns) / us))
+      return false;
+    set(static_cast<std::uint64_t>(number * us));
+    return true;
+  });
+}
+
+void read_slice(const char* name, const char* instead, std::uint64_t& slice_ns) {
+  read_microseconds(name, "microseconds, from 50 to 10000000", instead, shortest_slice_ns, longest_slice_ns,
+                    [&slice_ns](std::uint64_t ns) { slice_ns = ns; });
 }
 
 void read_watchdog_environment() {
@@ -89,24 +107,11 @@ void read_preemption_environment() {
     preemption_settings.kind = static_cast<Preemption>(index + 1);
     return true;
   });
-  base::read_variable("WEFT_PREEMPT_TIMER", "creation, aligned, one-to-all or chain", "(aligned)",
-                      [](base::ValueReader& value) {
-                        static const char* const words[] = {"creation", "aligned", "one-to-all", "chain"};
-                        int index = 0;
-                        if (!base::read_one_of(value, words, index)) return false;
-                        preemption_settings.mode = static_cast<TickMode>(index);
-                        return true;
-                      });
-  base::read_variable("WEFT_PREEMPT_INTERVAL", "microseconds, from 100 to 10000000", "(1000)",
-                      [](base::ValueReader& value) {
-                        constexpr long us = 1000;
-                        long number = 0;
-                        if (!base::read_number(value, number, static_cast<long>(shortest_interval_ns) / us,
-                                               static_cast<long>(longest_interval_ns) / us))
-                          return false;
-                        preemption_settings.interval_ns = static_cast<std::uint64_t>(number * us);
-                        return true;
-                      });
+  read_word("WEFT_PREEMPT_TIMER", "creation, aligned, one-to-all or chain", "(aligned)",
+            {"creation", "aligned", "one-to-all", "chain"},
+            [](int index) { preemption_settings.mode = static_cast<TickMode>(index); });
+  read_microseconds("WEFT_PREEMPT_INTERVAL", "microseconds, from 100 to 10000000", "(1000)", shortest_interval_ns,
+                    longest_interval_ns, [](std::uint64_t ns) { preemption_settings.interval_ns = ns; });
   base::read_variable("WEFT_MAX_KLTS", "a number from 1 to 32768", "(4096)", [](base::ValueReader& value) {
     constexpr long most = 32768;
     long number = 0;
@@ -114,20 +119,10 @@ void read_preemption_environment() {
     preemption_settings.most_klts = static_cast<unsigned>(number);
     return true;
   });
-  base::read_variable("WEFT_KLT_SLEEP", "futex or sigsuspend", "(futex)", [](base::ValueReader& value) {
-    static const char* const words[] = {"futex", "sigsuspend"};
-    int index = 0;
-    if (!base::read_one_of(value, words, index)) return false;
-    preemption_settings.sleep = static_cast<KltSleep>(index);
-    return true;
-  });
-  base::read_variable("WEFT_KLT_POOLS", "local or global", "(local)", [](base::ValueReader& value) {
-    static const char* const words[] = {"local", "global"};
-    int index = 0;
-    if (!base::read_one_of(value, words, index)) return false;
-    preemption_settings.pools = static_cast<KltPools>(index);
-    return true;
-  });
+  read_word("WEFT_KLT_SLEEP", "futex or sigsuspend", "(futex)", {"futex", "sigsuspend"},
+            [](int index) { preemption_settings.sleep = static_cast<KltSleep>(index); });
+  read_word("WEFT_KLT_POOLS", "local or global", "(local)", {"local", "global"},
+            [](int index) { preemption_settings.pools = static_cast<KltPools>(index); });
   read_watchdog_environment();
 }
 

@@ -15,6 +15,7 @@
 #include "faces/openmp/member.h"
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"
+#include "faces/openmp/region.h"
 #include "faces/openmp/team.h"
 #include "os/cpus.h"
 

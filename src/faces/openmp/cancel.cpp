@@ -4,6 +4,7 @@
 #include "core/scheduler.h"
 #include "faces/openmp/single.h"
 #include "faces/openmp/task_wait.h"
+#include "faces/openmp/team_barrier.h"
 #include "faces/openmp/workshare.h"
 
 namespace weft::openmp {

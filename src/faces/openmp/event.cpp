@@ -5,6 +5,7 @@
 
 #include "base/panic.h"
 #include "faces/openmp/ompt/tasks.h"
+#include "faces/openmp/region_end.h"
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
 

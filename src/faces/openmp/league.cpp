@@ -7,6 +7,7 @@
 #include "core/pool/share.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/ompt/watched.h"
+#include "faces/openmp/region.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {

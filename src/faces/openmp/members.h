@@ -7,6 +7,9 @@
 
 namespace weft::openmp {
 
+/// What preemption and the experiment ask of the way in which members run. Before the first region.
+void choose_members(core::Preemption kind);
+
 /// That of a team whose members have no places.
 extern Dispatch usual_dispatch;
 

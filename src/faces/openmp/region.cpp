@@ -6,6 +6,8 @@
 // Identities (rung 3): the members of an outermost team have one each, kept by the root from region
 // to region, so that threadprivate variables persist; likewise those of the teams that an initial team opens. Members
 // of inner teams, and the teams of a large league, run on the claimer's free identity, and keep it if they suspend.
+#include "faces/openmp/region.h"
+
 #include <bit>
 #include <cstdlib>
 #include <new>

@@ -28,6 +28,11 @@ void wake_master_for_tasks(Team& team);
 /// So many of those who hold the team open are done with it (Pending::holder).
 void drop_holders(Team& team, std::uint64_t count);
 
+/// For one who is no member: as long as a task of the team is pending, holds it open until let_close(). False: the team
+/// has no tasks (any more).
+bool hold_open(Team& team);
+void let_close(Team& team);
+
 /// `count` members starting at `first` are done; nothing of theirs touches the team after this.
 void members_done(Team& team, unsigned first, unsigned count);
 /// The same where it is the team's master, done with its own part, that has run them.

@@ -17,6 +17,7 @@
 #include "faces/openmp/placement.h"
 #include "faces/openmp/pause.h"
 #include "faces/openmp/places.h"
+#include "faces/openmp/region.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/target.h"
 #include "faces/openmp/team.h"

@@ -16,6 +16,7 @@
 #include "core/scheduler.h"
 #include "faces/openmp/region_end.h"
 #include "faces/openmp/team.h"
+#include "faces/openmp/team_barrier.h"
 
 namespace weft::openmp {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/identities.h"
 #include "core/preempt.h"
 #include "core/runtime.h"
+#include "faces/openmp/members.h"
 #include "faces/openmp/ompt/tool.h"
 #include "faces/openmp/placement.h"
 #include "faces/openmp/places.h"

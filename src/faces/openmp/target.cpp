@@ -13,6 +13,7 @@
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/device_memory.h"
 #include "faces/openmp/global_icv.h"
+#include "faces/openmp/region.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/task.h"
 #include "faces/openmp/team.h"

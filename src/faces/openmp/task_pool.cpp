@@ -16,6 +16,7 @@
 #include "faces/openmp/spare_task.h"
 #include "faces/openmp/task_waiters.h"
 #include "faces/openmp/team.h"
+#include "faces/openmp/team_barrier.h"
 
 namespace weft::openmp {
 namespace {

@@ -132,44 +132,6 @@ struct Arrival {
   static constexpr bool completes(std::uint64_t word, unsigned size) { return (word & ~somebody_sleeps) == size; }
 };
 
-/// Opens a region of `size` members; the calling thread, which is `opener`, becomes member 0 of it.
-Team& open_region(Member& opener, unsigned size, void (*function)(void*), void* data);
-
-/// What preemption and the experiment ask of the way in which members run. Before the first region.
-void choose_members(core::Preemption kind);
-
-/// As open_region, but holds the members back until start_members(): for combined constructs.
-Team& prepare_region(Member& opener, unsigned size, void (*function)(void*), void* data);
-void start_members(Team& team);
-/// The same, of members that keep no identities from region to region, whatever region it is.
-Team& prepare_region_without_seats(Member& opener, unsigned size, void (*function)(void*), void* data);
-
-/// Member 0 of the team, which the calling thread is, is done: completes the region and goes back to the member that
-/// opened it.
-void close_region(Team& team);
-
-/// What close_region() does but for what a tool is told of.
-void complete_region(Team& team);
-
-/// The calling thread goes on as the only thread of a team at level 0, with these ICVs.
-Team& open_initial_team(const Icv& icv);
-/// Goes back to what it was before.
-void close_initial_team();
-
-/// How many members a region that asks for `requested` (0: the ICV) gets. `useful` bounds it where
-/// the number may be adjusted (sections); 0: no bound.
-unsigned resolve_size(Member& member, unsigned requested, unsigned useful);
-
-void team_barrier(Member& member);
-/// A task was completed by one who is no member. True: that was the last that the barrier has waited for, and those who
-/// sleep there are to be woken. With the lock of the team's tasks held.
-bool tell_barrier_of_completion(Team& team);
-
-/// For one who is no member: as long as a task of the team is pending, holds it open until let_close(). False: the team
-/// has no tasks (any more).
-bool hold_open(Team& team);
-void let_close(Team& team);
-
 /// The team at level 0 around the member: the one of its root, of its league, or of its target region.
 inline Team& initial_team(Member& member) {
   Team* team = member.team;
@@ -189,8 +151,6 @@ inline bool is_cancelled(const Team& team) { return team.cancelled.load(std::mem
 inline unsigned team_size(const Member& member) { return member.team->size; }
 inline unsigned level_of(const Member& member) { return member.team->level; }
 inline unsigned active_level_of(const Member& member) { return member.team->active_level; }
-int ancestor_number(const Member& member, int level);
-int ancestor_team_size(const Member& member, int level);
 inline bool in_final(const Member& member) { return member.task->final_; }
 
 }  // namespace weft::openmp

@@ -35,6 +35,8 @@
 //
 // Rejected: sums of all seats' counts, made by each member that has found no task; they took the lines that the others
 // write with each task, and the release a lock, since several could find out at the same time.
+#include "faces/openmp/team_barrier.h"
+
 #include "faces/openmp/single.h"
 #include "faces/openmp/task_wait.h"
 

@@ -6,7 +6,9 @@
 #include "faces/openmp/ompt/mutexes.h"
 #include "faces/openmp/ompt/regions.h"
 #include "faces/openmp/ompt/sync.h"
+#include "faces/openmp/region.h"
 #include "faces/openmp/team.h"
+#include "faces/openmp/team_barrier.h"
 
 namespace weft::openmp {
 namespace {

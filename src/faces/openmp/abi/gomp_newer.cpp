@@ -9,6 +9,7 @@
 #include "faces/openmp/ompt/work.h"
 #include "faces/openmp/single.h"
 #include "faces/openmp/team.h"
+#include "faces/openmp/team_barrier.h"
 
 namespace weft::openmp {
 namespace {

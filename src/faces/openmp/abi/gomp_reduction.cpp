@@ -11,8 +11,10 @@
 #include "faces/openmp/abi/gomp_flags.h"
 #include "faces/openmp/member.h"
 #include "faces/openmp/ompt/regions.h"
+#include "faces/openmp/region.h"
 #include "faces/openmp/task_reduction.h"
 #include "faces/openmp/team.h"
+#include "faces/openmp/team_barrier.h"
 
 namespace weft::openmp {
 namespace {

@@ -6,6 +6,7 @@
 #include "faces/openmp/abi/kmpc_outlined.h"
 #include "faces/openmp/nthreads_list.h"
 #include "faces/openmp/ompt/regions.h"
+#include "faces/openmp/region.h"
 #include "faces/openmp/team.h"
 #include "faces/openmp/thread_number.h"
 

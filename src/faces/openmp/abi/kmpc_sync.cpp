@@ -11,6 +11,7 @@
 #include "faces/openmp/reduction.h"
 #include "faces/openmp/single.h"
 #include "faces/openmp/team.h"
+#include "faces/openmp/team_barrier.h"
 
 namespace weft::openmp {
 namespace {

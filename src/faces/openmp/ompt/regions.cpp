@@ -15,6 +15,7 @@
 #include "faces/openmp/ompt/tool.h"
 #include "faces/openmp/ompt/work.h"
 #include "faces/openmp/ompt/sanitized_program.h"
+#include "faces/openmp/region.h"
 
 namespace weft::openmp::ompt {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "faces/openmp/task_wait.h"
 #include "faces/openmp/team.h"
+#include "faces/openmp/team_barrier.h"
 
 namespace weft::openmp::ompt {
 
