@@ -3,12 +3,13 @@
 
     learners_results.py [--time] PART...
 
-Parts: xgboost, lightgbm, faiss, numba, threads (16 Python threads, each of which calls such code), fork. With --time
+Parts: xgboost, lightgbm, faiss, numba, lammps, threads (16 Python threads that call faiss), fork. With --time
 the wall-clock seconds of each part, as a line on standard error. A package that is not there ends it with status 77.
 """
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 import sys
@@ -109,6 +110,38 @@ def with_numba() -> Results:
     return {"numba": summary(smooth(start, 200))}
 
 
+LIQUID = """
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 12 0 12 0 12
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.44 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+fix 1 all nve
+thermo 50
+run 200
+"""
+
+
+def with_lammps() -> Results:
+    lammps = package("lammps")
+    settings = ["-screen", "none", "-log", "none", "-sf", "omp", "-pk", "omp", str(THREADS)]
+    try:
+        ctypes.CDLL(f"{sys.prefix}/lib/libmpi.so.12")  # of the package mpich: LAMMPS does not look for it there
+        simulation = lammps.lammps(cmdargs=settings)
+    except OSError as problem:
+        print(f"lammps: {problem}", file=sys.stderr)
+        sys.exit(77)
+    assert "OPENMP" in simulation.installed_packages
+    simulation.commands_string(LIQUID)
+    return {"lammps": [simulation.get_thermo(key) for key in ("etotal", "temp", "press")]}
+
+
 def with_threads() -> Results:
     found: dict[int, Results] = {}
     failed: list[BaseException] = []
@@ -147,6 +180,7 @@ PARTS: dict[str, Callable[[], Results]] = {
     "lightgbm": with_lightgbm,
     "faiss": with_faiss,
     "numba": with_numba,
+    "lammps": with_lammps,
     "threads": with_threads,
     "fork": with_fork,
 }

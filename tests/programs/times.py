@@ -39,7 +39,7 @@ def programs(options: argparse.Namespace, folder: Path) -> list[Program]:
     found: list[Program] = []
     if options.python:
         script = str(HERE / "learners_results.py")
-        for part in ("xgboost", "lightgbm", "faiss", "numba", "threads", "fork"):
+        for part in ("xgboost", "lightgbm", "faiss", "numba", "lammps", "threads", "fork"):
             found.append(Program(part, (options.python, script, "--time", part), stock=part != "fork"))
     if shutil.which("gmx"):
         tpr = prepare_gromacs(folder)

@@ -12,7 +12,7 @@ def test_every_variable_is_in_the_table() -> None:
     read = {
         name
         for text in source
-        for name in re.findall(r'(?:getenv\(|read_variable\(|read_slice\(|\{)\s*"(WEFT_[A-Z_]+)"', text)
+        for name in re.findall(r'(?:getenv\(|read_(?:variable|slice|word|microseconds)\(|\{)\s*"(WEFT_[A-Z_]+)"', text)
         if not name.startswith(("WEFT_ERR", "WEFT_OK"))
     }
     assert {"WEFT_NUM_WORKERS", "WEFT_REPORT", "WEFT_IO", "WEFT_WATCHDOG_SLICE"} <= read
