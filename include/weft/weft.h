@@ -134,8 +134,8 @@ typedef struct weft_unit_attr {
                                * threads. Not for WEFT_SC: ARGUMENT */
   void* stack;                /* the caller's own memory of stack_size bytes, 4 KiB at least; NULL: weft's, with a
                                * guard page */
-  weft_pool* pool;            /* NULL: the first of the calling worker's scheduler, or the worker's own deque; but
-                               * weft's own of a worker, where the creator is a unit without a pool */
+  weft_pool* pool;            /* NULL: the first of the calling worker's scheduler; or none, and a worker's own
+                               * deque, where that has none or the creator is a unit without a pool itself */
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
   const char* name;           /* not copied; for messages and debuggers */

@@ -25,6 +25,7 @@ namespace {
 
 constexpr int nobody = -1;
 std::atomic<int> leader{nobody};
+Spinlock changing;  // mode and interval: of two callers at once, the one's. Nobody reads them under it
 
 // How many ticks in a row that find nothing to preempt are put up with, also over sleeps: a unit that is not
 // preemptive, on a worker that wakes up often, would be interrupted for ever.
@@ -259,8 +260,7 @@ void end_ticking(Worker& worker) {
 
 void change_ticking(TickMode mode, std::uint64_t interval_ns) {
   {
-    static Spinlock both;  // of two callers at once, the one's
-    SpinGuard guard(both);
+    SpinGuard guard(changing);
     preemption_settings.mode = mode;
     preemption_settings.interval_ns = interval_ns;
   }
@@ -272,6 +272,7 @@ void change_ticking(TickMode mode, std::uint64_t interval_ns) {
 }
 
 void reset_ticking() {
+  changing.unlock();
   ticking.store(false, std::memory_order_relaxed);
   leader.store(nobody, std::memory_order_relaxed);
 }

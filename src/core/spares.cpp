@@ -81,8 +81,7 @@ void want_spare() {
 }
 
 void make_wanted_spare() {
-  if (!spare_wanted.load(std::memory_order_relaxed) || !spare_wanted.exchange(false, std::memory_order_acquire)) return;
-  if (something_waits()) get_spare();
+  if (spare_wanted.exchange(false, std::memory_order_acquire) && something_waits()) get_spare();
 }
 
 void count_out_spare(Worker& worker) {

@@ -44,15 +44,14 @@ void change_back_to(Worker& worker, os::Identity* native) {
   worker.identities.own = native;
 }
 
-// Somebody has the KLT's own identity, or will take it. So the KLT stays as its lender; and the one that lends what it
-// has run on instead ends, for else there would be one more lender with each such worker. If that is another worker's
-// KLT, any that is free ends in its place. (Bug: of two workers that had each other's, one stayed behind.)
+// Somebody has the KLT's own identity, or will take it. So the KLT stays as its lender; and one that is free ends, for
+// else there would be one more with each such worker: as a rule the one that lends what the KLT has run on instead.
+// (Bug: only that one; but it may be another worker's KLT. Of two workers that had each other's, one stayed behind.)
 void make_lender_of_this_klt(Worker& worker, os::Identity* native) {
   arch::set_thread_pointer(native->thread_pointer);  // from here on nothing thread-local
-  if (os::Identity* own = worker.identities.own; own != nullptr) {
-    const bool of_sleeper = own->lent_by_sleeper.load(std::memory_order_acquire);
-    end_identity(worker, own);
-    if (!of_sleeper) end_free_lender(worker);
+  if (worker.identities.own != nullptr) {
+    give_identity(worker, worker.identities.own);
+    end_free_lender(worker);
   }
   os::become_lender(*native);
 }

@@ -30,10 +30,6 @@ void end_workers_of_parent() {
   });
 }
 
-}  // namespace
-
-namespace {
-
 Worker* take_unused() {
   SpinGuard guard(slots_lock);
   Worker* worker = unused;
