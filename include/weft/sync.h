@@ -12,8 +12,8 @@
  * object is expected; that is not repeated below.
  *
  * Time limits are relative, in nanoseconds. 0 never waits; WEFT_FOREVER is no limit. The first wait with a limit
- * starts a KLT of weft's that sleeps until the next limit; if the system has no thread for it, the process ends with a
- * line.
+ * starts a KLT of weft's that sleeps until the next limit; if the system has no thread for it, that wait returns
+ * WEFT_ERR_LIMIT instead, and has changed nothing. That is not repeated below either.
  *
  * Sources: "Table 2" is that of [C]; ABT_... is what Argobots has; POSIX is IEEE Std 1003.1-2017, chapter 2.9. */
 #ifndef WEFT_SYNC_H

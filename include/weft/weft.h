@@ -225,7 +225,7 @@ WEFT_API int weft_resume(weft_unit* unit);
 WEFT_API int weft_resume_to(weft_unit* unit);
 
 /* Sleeps without keeping the worker. Any caller but a stackless unit. The first sleep starts a KLT, as the first wait
- * with a limit does (weft/sync.h). */
+ * with a limit does (weft/sync.h). LIMIT: no thread can be had for it. */
 WEFT_API int weft_sleep(uint64_t nanoseconds);
 
 /* From its next scheduling point on the unit belongs to `pool`; NULL: to none, but to the worker where it becomes

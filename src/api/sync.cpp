@@ -59,15 +59,20 @@ bool anybody_waits(const core::ParkPlace& place) { return !core::Waiters(place.a
 
 int ok_or(bool done, int error) { return done ? WEFT_OK : error; }
 
+// Whether the caller, who could not have it at once, may wait for it so long.
+int check_wait(std::uint64_t nanoseconds) {
+  if (nanoseconds == 0) return WEFT_ERR_TIMEOUT;
+  if (!core::may_wait(core::this_unit())) return WEFT_ERR_STACKLESS;
+  return ok_or(nanoseconds == WEFT_FOREVER || core::serves_deadlines(), WEFT_ERR_LIMIT);
+}
+
 std::uint64_t deadline(std::uint64_t nanoseconds) {
   return nanoseconds == WEFT_FOREVER ? core::never : core::deadline_after(nanoseconds);
 }
 
-// What the caller gets that could not have it at once.
 template <class Wait>
 int wait_for(std::uint64_t nanoseconds, Wait wait_until) {
-  if (nanoseconds == 0) return WEFT_ERR_TIMEOUT;
-  if (!core::may_wait(core::this_unit())) return WEFT_ERR_STACKLESS;
+  if (const int error = check_wait(nanoseconds); error != WEFT_OK) return error;
   return ok_or(wait_until(deadline(nanoseconds)), WEFT_ERR_TIMEOUT);
 }
 
@@ -171,8 +176,8 @@ int weft_barrier_timed_wait(weft_barrier* barrier, uint64_t nanoseconds, int* la
   if (barrier == nullptr || core_of(barrier).parties() == 0) return WEFT_ERR_ARGUMENT;
   core::Barrier& it = core_of(barrier);
   auto outcome = core::Barrier::Outcome::passed_last;
-  if (nanoseconds == 0 || !core::may_wait(core::this_unit())) {
-    if (!it.try_arrive_last()) return nanoseconds == 0 ? WEFT_ERR_TIMEOUT : WEFT_ERR_STACKLESS;
+  if (const int error = check_wait(nanoseconds); error != WEFT_OK) {
+    if (!it.try_arrive_last()) return error;
   } else {
     outcome = it.wait_until(deadline(nanoseconds));
     if (outcome == core::Barrier::Outcome::timed_out) return WEFT_ERR_TIMEOUT;

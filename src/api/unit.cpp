@@ -30,6 +30,7 @@ int check_waiter() { return core::may_wait(core::this_unit()) ? WEFT_OK : WEFT_E
     core::wait_for_end(unit);
     return WEFT_OK;
   }
+  if (!core::serves_deadlines()) return WEFT_ERR_LIMIT;
   return core::wait_for_end_until(unit, core::deadline_after(nanoseconds)) ? WEFT_OK : WEFT_ERR_TIMEOUT;
 }
 
@@ -308,6 +309,7 @@ extern "C" int weft_resume_to(weft_unit* handle) {
 
 extern "C" int weft_sleep(uint64_t nanoseconds) {
   if (const int error = check_waiter(); error != WEFT_OK) return error;
+  if (nanoseconds != 0 && !core::serves_deadlines()) return WEFT_ERR_LIMIT;
   core::sleep_until(core::deadline_after(nanoseconds));
   return WEFT_OK;
 }

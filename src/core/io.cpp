@@ -343,6 +343,7 @@ IoResult connect(int socket, const sockaddr* address, socklen_t size, std::uint6
     if (result.error != EAGAIN) return result;
     const std::uint64_t now = os::now_ns();
     if (now >= deadline) return too_late;
+    if (!serves_deadlines()) return not_served;
     sleep_until(std::min(now + pause_ns, deadline));
     pause_ns = std::min(2 * pause_ns, longest_pause_ns);
   }

@@ -1,5 +1,5 @@
-// One heap holds the deadlines of all units that wait with one, and one KLT serves it: started with the first
-// of them, asleep in the kernel until the earliest. A wait that ends before its deadline costs two short
+// One heap holds the deadlines of all units that wait with one, and one KLT serves it: started before the first
+// of them waits, asleep in the kernel until the earliest. A wait that ends before its deadline costs two short
 // holds of the heap's lock, and no system call unless its deadline was the earliest of all.
 //
 // Who ends a wait. A unit that waits with a deadline stands in two places, in a queue (that of the parking
@@ -28,7 +28,7 @@
 #include <new>
 
 #include "base/layout.h"
-#include "base/panic.h"
+#include "core/preempt.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
 #include "core/spinlock.h"
@@ -85,7 +85,9 @@ struct alignas(base::cache_line) Heap {
   Timer* earliest = nullptr;
   std::uint64_t sleeps_until = 0;  // the KLT: it looks at the heap before it sleeps longer
   std::atomic<std::uint32_t> changes{0};
-  std::atomic<bool> served{false};
+  std::atomic<std::uint32_t> service{none};  // a Service
+
+  enum Service : std::uint32_t { none, starting, running };
 
   void put(Timer& timer) {
     timer.child = timer.sibling = timer.before = nullptr;
@@ -138,21 +140,10 @@ void* serve(void*) {
   }
 }
 
-// Who waits with a limit cannot be told that there is none. So it is asked for again for a while, on the worker;
-// whoever comes meanwhile waits as ever, and is served late.
-void start_serving() {
-  if (heap.served.load(std::memory_order_relaxed) || heap.served.exchange(true, std::memory_order_relaxed)) return;
+bool start_serving() {
   constexpr std::size_t stack_bytes = 64U << 10U;
-  const auto start = [] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none); };
-  constexpr unsigned most_tries = 100;
-  constexpr std::uint64_t between_tries_ns = 10ULL * 1000 * 1000;
-  for (unsigned tries = 1; with_room(start) != 0; ++tries) {
-    if (tries == most_tries)
-      base::panic(
-          "no further thread can be had, and waiting with a time limit needs one (ulimit -u, pids.max, "
-          "vm.max_map_count)");
-    os::nap(between_tries_ns);
-  }
+  const HeldOff held;  // others on this worker may sleep until it has been tried
+  return with_room([] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none); }) == 0;
 }
 
 }  // namespace
@@ -162,8 +153,22 @@ std::uint64_t deadline_after(std::uint64_t nanoseconds) {
   return nanoseconds < never - now ? now + nanoseconds : never;
 }
 
+bool serves_deadlines() {
+  for (;;) {
+    std::uint32_t now = heap.service.load(std::memory_order_relaxed);
+    if (now == Heap::running) return true;
+    if (now == Heap::starting) {
+      os::futex_wait(heap.service, now);
+    } else if (heap.service.compare_exchange_strong(now, Heap::starting, std::memory_order_relaxed)) {
+      const bool started = start_serving();
+      heap.service.store(started ? Heap::running : Heap::none, std::memory_order_relaxed);
+      os::futex_wake(heap.service, INT32_MAX);
+      return started;
+    }
+  }
+}
+
 void arm(Timer& timer) {
-  start_serving();
   heap.lock.lock();
   heap.put(timer);
   const bool sooner = timer.deadline < heap.sleeps_until;

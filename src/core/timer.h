@@ -27,6 +27,10 @@ struct Timer {
   bool armed = false;
 };
 
+/// Whether anybody looks at deadlines; the first caller starts the KLT that does. False: the system grants no thread
+/// now. Whoever arms a timer or sleeps has asked before.
+[[nodiscard]] bool serves_deadlines();
+
 /// From now on the timer may expire. The unit has announced that it will suspend, and does so next.
 void arm(Timer& timer);
 

@@ -432,7 +432,6 @@ int timed_read() {
 }
 
 constexpr const char* no_stack = "no memory for a stack";
-constexpr const char* no_timer = "no further thread can be had, and waiting with a time limit needs one";
 
 const Scenario scenarios[] = {
     {"init", nullptr, init, finalize, WEFT_ERR_MEMORY, "", false},
@@ -485,12 +484,12 @@ const Scenario scenarios[] = {
     {"key of a root", create_key, set_key, unset_key},
     {"key of a unit", prepare_key_of_unit, set_key_of_unit, nothing},
     {"select", nullptr, select_of_many, nothing},
-    {"timed wait", nullptr, timed_wait, nothing, WEFT_OK, no_timer},
-    {"sleep", nullptr, sleep_a_little, nothing, WEFT_OK, no_timer},
+    {"timed wait", nullptr, timed_wait, nothing, WEFT_ERR_LIMIT},
+    {"sleep", nullptr, sleep_a_little, nothing, WEFT_ERR_LIMIT},
     {"packing", create_packed_pools, create_packing, free_packing},
     {"blocking call", prepare_blocking, blocking_call, nothing, WEFT_OK, no_stack, true, true, 4},
     {"poll", open_pipe, poll_many, nothing},
-    {"timed read", open_pipe, timed_read, nothing, WEFT_ERR_LIMIT, no_timer},
+    {"timed read", open_pipe, timed_read, nothing, WEFT_ERR_LIMIT},
 };
 
 // ---------------------------------------------------------------- attempts
