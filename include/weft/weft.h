@@ -192,8 +192,8 @@ WEFT_API int weft_unit_revive(weft_unit* unit, void (*entry)(void*), void* argum
 WEFT_API weft_unit* weft_unit_self(void);
 
 /* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
- * line; a root that was a unit when it forked (weft_init), without. A unit must not call pthread_exit(), which ends the
- * kernel thread that the worker runs on. */
+ * line; a root that was a unit when it forked (weft_init), without. So does a unit that calls pthread_exit(), which
+ * would end the kernel thread that the worker runs on. */
 WEFT_NORETURN WEFT_API void weft_unit_exit(void);
 
 /* Asks the unit to end: if it has not started it never will; else it ends at its next weft_yield() or

@@ -26,6 +26,7 @@
 #include "core/worker_slots.h"
 #include "os/barrier.h"
 #include "os/distance.h"
+#include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
 
@@ -89,6 +90,7 @@ void after_fork_in_child() {
   reset_watchdog();
   give_back_signals(lent ? nullptr : self);  // before: by what KLTs have blocked it is known who was one
   os::forget_klts();
+  os::end_lending();
   reset_ticking();
   reset_klts();
   os::reset_distances();

@@ -75,6 +75,7 @@
 #include "os/cpus.h"
 #include "os/fault.h"
 #include "os/futex.h"
+#include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
 
@@ -298,11 +299,10 @@ void loop(Klt& self, const os::SignalMask& carrying) {
 
 void* begin(void* argument) {
   auto self = static_cast<Klt*>(argument);
-  os::unregister_rseq();
+  self->thread_pointer = os::begin_lending();
   os::provide_signal_stack();
   self->id = os::this_klt();
   self->ticker.belong_to(self->id);
-  self->thread_pointer = arch::thread_pointer();
   offer_identity_of_this_klt();  // nothing thread-local from here on
   const os::SignalMask carrying = os::signals_blocked_on_klts();
   self->word.store(Klt::asleep, std::memory_order_relaxed);

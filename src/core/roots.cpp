@@ -19,6 +19,7 @@
 #include "core/workers.h"
 #include "os/barrier.h"
 #include "os/fault.h"
+#include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
 
@@ -76,7 +77,10 @@ void cease_to_be_root(Worker& worker, void (*end_values)(Worker&)) {
 // The KLT of a root ends.
 void end_root(void* argument) {
   auto worker = static_cast<Worker*>(argument);
-  if (this_worker() != worker) return;
+  const Worker* here = this_worker();
+  if (here == nullptr) return;
+  const bool in_unit = here->current != nullptr && !is_root(*here->current);
+  if (here != worker || in_unit) os::end_for_ended_thread();
   cease_to_be_root(*worker, end_root_extras);  // which may run units
   const bool is_last = runtime.roots.fetch_sub(1, std::memory_order_relaxed) == 1;
   // One that has never been a root, and was not there when this library was loaded, tells nobody when it ends.

@@ -25,6 +25,7 @@
 #include "os/barrier.h"
 #include "os/fault.h"
 #include "os/futex.h"
+#include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
 
@@ -74,6 +75,7 @@ void* end_worker(Worker& worker, os::Identity* native) {
   worker.active.store(false, std::memory_order_relaxed);
   if (!is_lent) {
     arch::set_thread_word(nullptr);
+    os::end_lending();
     std::free(native);
     os::note_klt_end();
   }
@@ -101,9 +103,8 @@ void schedule_on_own_stack(Worker& worker) {
 
 void* carry_worker(void* argument) {
   auto worker = static_cast<Worker*>(argument);
-  os::unregister_rseq();
   os::Identity* native = worker->identities.own;
-  native->thread_pointer = arch::thread_pointer();
+  native->thread_pointer = os::begin_lending();
   worker->identities.installed = native;
   worker->mask.changed = false;
   worker->klt.store(os::this_klt(), std::memory_order_relaxed);

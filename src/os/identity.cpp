@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <new>
+#include <pthread.h>
 
 #include "arch/thread_pointer.h"
+#include "base/panic.h"
 #include "os/futex.h"
 #include "os/klt.h"
 
@@ -15,10 +17,16 @@ enum Command : std::uint32_t { starting = 0, lending = 1, end = 2 };
 // Enough for the destructors of thread-local objects, which run here when the lender ends.
 constexpr std::size_t lender_stack_bytes = 64UL * 1024;
 
+pthread_key_t lending_key;
+bool has_lending_key = false;
+
+[[gnu::constructor]] void make_lending_key() {
+  has_lending_key = pthread_key_create(&lending_key, [](void*) { end_for_ended_thread(); }) == 0;
+}
+
 void* lend(void* argument) {
   auto identity = static_cast<Identity*>(argument);
-  unregister_rseq();
-  identity->thread_pointer = arch::thread_pointer();
+  identity->thread_pointer = begin_lending();
   // From here until `end`, errno and everything thread-local belongs to somebody else: nothing but
   // the two futex calls, which do not touch it.
   become_lender(*identity);
@@ -28,6 +36,22 @@ void* lend(void* argument) {
 }
 
 }  // namespace
+
+void* begin_lending() {
+  unregister_rseq();
+  if (has_lending_key) pthread_setspecific(lending_key, &lending_key);
+  return arch::thread_pointer();
+}
+
+void end_lending() {
+  if (has_lending_key) pthread_setspecific(lending_key, nullptr);
+}
+
+void end_for_ended_thread() {
+  base::panic(
+      "pthread_exit() or pthread_cancel() has ended a unit or an OpenMP thread, and with it the kernel thread that ran "
+      "it, which others need");
+}
 
 // `lending` before the flag, which tells others that they may store `end` (they acquire it): so that is not
 // overwritten.
@@ -39,6 +63,7 @@ void become_lender(Identity& identity) {
 void sleep_as_lender(Identity* identity) {
   while (identity->command.load(std::memory_order_acquire) != end) futex_wait(identity->command, lending);
   arch::set_thread_word(nullptr);
+  end_lending();
   std::free(identity);
   note_klt_end();
 }

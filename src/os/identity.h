@@ -12,6 +12,10 @@
 // through that pointer, and the descriptor there is alive (the lender sleeps, it has not ended).
 // What the kernel knows per KLT is not moved: signal mask, alternate signal stack, robust-mutex
 // list, and restartable sequences, which lenders and workers therefore unregister.
+//
+// Argument that a unit cannot end what it runs on without a word: pthread_exit(), and pthread_cancel() on what
+// pthread_self() says, end the thread whose identity the unit has. libc leaps to where that began, on whichever KLT,
+// and calls the destructors of its keys; one of weft's is among them from begin_lending() to end_lending().
 #pragma once
 
 #include <atomic>
@@ -31,6 +35,14 @@ struct Identity {
   // since.
   std::uint64_t pending = 0;
 };
+
+/// The calling KLT, one of weft's that has just begun, lets units have its thread pointer, which this is.
+void* begin_lending();
+/// It does no longer, and may end. In a forked child: the caller, whoever it was.
+void end_lending();
+
+/// The process ends with a line: a unit has ended a thread that is not its own.
+[[noreturn]] void end_for_ended_thread();
 
 /// A new identity with a sleeping KLT behind it, or nullptr where no KLT can be had.
 Identity* create_lender();

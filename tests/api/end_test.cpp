@@ -1,4 +1,6 @@
 // Ways to end other than by return: exit, cancel, detach.
+#include <thread>
+
 #include "support.h"
 
 namespace weft::test {
@@ -121,6 +123,25 @@ TEST_F(EndTest, StacklessUnitsDoNotExit) {
         weft_unit_join(unit);
       },
       "weft");
+}
+
+// It ends the kernel thread, and the worker with it. (Bug: the process ended with status 0, or hung, and no signal but
+// SIGKILL ended it.)
+TEST_P(TechniqueTest, ThreadsAreNotEndedByUnits) {
+  for (const unsigned flags : {0U, unsigned{WEFT_OWN_TLS}}) {
+    if (flags != 0 && GetParam() == WEFT_STACKLESS) continue;
+    const auto end_thread = [technique = GetParam(), flags] {
+      weft_init();
+      weft_unit_attr attr = with(technique);
+      attr.flags = flags;
+      weft_unit* unit = nullptr;
+      weft_unit_create([](void*) { pthread_exit(nullptr); }, nullptr, &attr, &unit);
+      weft_unit_join(unit);
+      _exit(0);
+    };
+    // A thread of its own: a stackless unit unwinds its caller's stack, and the test catches all that comes.
+    EXPECT_EXIT(std::thread(end_thread).join(), ::testing::ExitedWithCode(1), "weft: pthread_exit") << flags;
+  }
 }
 
 // ---------------------------------------------------------------- cancel

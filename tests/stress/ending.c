@@ -292,6 +292,70 @@ static void last_thread_of_child_ends(void) {
   exit(ended ? 33 : 1);
 }
 
+static void exit_thread_in(int member) {
+#pragma omp parallel num_threads(8)
+  {
+    if (omp_get_thread_num() == member) {
+      pthread_exit(NULL);
+    }
+    sleep_seconds(0.1);
+  }
+}
+
+static void exit_thread_in_master(void) { exit_thread_in(0); }
+
+static void* exit_thread_in_region_of_root(void* argument) {
+  exit_thread_in(0);
+  return argument;
+}
+
+static void exit_thread_in_master_of_root(void) { pthread_join(start(exit_thread_in_region_of_root, NULL), NULL); }
+
+static void exit_thread_in_first_member(void) { exit_thread_in(1); }
+
+static void exit_thread_in_last_member(void) { exit_thread_in(7); }
+
+static void exit_thread_after_barrier(void) {
+#pragma omp parallel num_threads(8)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 5) {
+      pthread_exit(NULL);
+    }
+#pragma omp barrier
+  }
+}
+
+static void exit_thread_in_nested_member(void) {
+  omp_set_max_active_levels(4);
+#pragma omp parallel num_threads(4)
+#pragma omp parallel num_threads(4)
+  if (omp_get_ancestor_thread_num(1) == 2 && omp_get_thread_num() == 3) {
+    pthread_exit(NULL);
+  }
+}
+
+static void* cancel_after_a_while(void* thread) {
+  sleep_seconds(0.1);
+  pthread_cancel(*(pthread_t*)thread);
+  return NULL;
+}
+
+static void cancel_thread_of_member(void) {
+  static pthread_t of_member;
+#pragma omp parallel num_threads(8)
+  {
+    if (omp_get_thread_num() == 3) {
+      of_member = pthread_self();
+      start(cancel_after_a_while, &of_member);
+      for (;;) {
+        sleep(1);
+      }
+    }
+#pragma omp barrier
+  }
+}
+
 static void expect_end_with(const char* situation, int status, bool prints) {
   for (int i = 0; i < repeats(5); i++) {
     const struct Run run = run_again(situation, (struct RunOptions){.deadline_seconds = 40});
@@ -311,6 +375,21 @@ static void exit_called_in_a_member(void) {
   expect_end("exit_in_all_members", 33);
   expect_end("exit_in_nested_member", 33);
   expect_end("exit_in_task", 33);
+}
+
+// The kernel thread of a worker, or one that the others need. (Bug: the process could not go on, and SIGTERM did not
+// end it, or members went on with memory that was gone.)
+static void threads_ended_in_regions(void) {
+  const char* situations[] = {"exit_thread_in_master",       "exit_thread_in_master_of_root",
+                              "exit_thread_in_first_member", "exit_thread_in_last_member",
+                              "exit_thread_after_barrier",   "exit_thread_in_nested_member",
+                              "cancel_thread_of_member"};
+  for (size_t i = 0; i < sizeof situations / sizeof *situations; i++) {
+    const struct Run run = run_again(situations[i], (struct RunOptions){.deadline_seconds = 40});
+    expect_exit(run.status, 1, situations[i]);
+    CHECK(lines_with(run.errors, "weft: pthread_exit() or pthread_cancel() has ended") == 1, "%s printed: '%s'",
+          situations[i], run.errors);
+  }
 }
 
 static void immediate_exits(void) {
@@ -400,6 +479,7 @@ int main(int count, char** arguments) {
       {"regions_at_exit", regions_at_exit, 0},
       {"regions_at_exit_of_a_handler", regions_at_exit_of_a_handler, 0},
       {"ends_by_the_runtime", ends_by_the_runtime, 0},
+      {"threads_ended_in_regions", threads_ended_in_regions, 0},
       {"main_thread_ends", main_thread_ends, 0},
       {"last_thread_ends_process", last_thread_ends_process, 0},
       {"exit_in_member", exit_in_member, 1},
@@ -420,6 +500,13 @@ int main(int count, char** arguments) {
       {"allocator_aborts", allocator_aborts, 1},
       {"variable_gets_no_memory", variable_gets_no_memory, 1},
       {"reduction_does_not_exist", reduction_does_not_exist, 1},
+      {"exit_thread_in_master", exit_thread_in_master, 1},
+      {"exit_thread_in_master_of_root", exit_thread_in_master_of_root, 1},
+      {"exit_thread_in_first_member", exit_thread_in_first_member, 1},
+      {"exit_thread_in_last_member", exit_thread_in_last_member, 1},
+      {"exit_thread_after_barrier", exit_thread_after_barrier, 1},
+      {"exit_thread_in_nested_member", exit_thread_in_nested_member, 1},
+      {"cancel_thread_of_member", cancel_thread_of_member, 1},
       {"main_thread_ends_first", main_thread_ends_first, 1},
       {"last_thread_ends", last_thread_ends, 1},
       {"last_thread_ends_after_idle_main", last_thread_ends_after_idle_main, 1},

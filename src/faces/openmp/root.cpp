@@ -168,7 +168,26 @@ void run_tasks_left(core::Worker& worker) {
   if (worker.root.unit.details.face == &member) run_those_put_off(member);
 }
 
+namespace {
+
+// Whether others are still at work in a region that the member is in.
+bool is_needed(const Member& member) {
+  for (const Member* each = &member; each != nullptr; each = each->team->master.parent) {
+    const Team& team = *each->team;
+    if (team.size > 1 && !forked_inside(team) && Pending::holders(team.pending.load(std::memory_order_acquire)) != 0)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void root_ends(core::Worker& worker) {
+  const auto member = static_cast<const Member*>(worker.root.unit.details.face);
+  if (member != nullptr && is_needed(*member))  // they use what lies on the stack that goes now
+    base::panic(
+        "pthread_exit() or pthread_cancel() has ended a thread in a parallel region of its own, before the region's "
+        "other threads");
   auto cache = static_cast<WorkerCache*>(worker.face);
   run_tasks_left(worker);
   if (ompt::watched && cache != nullptr && cache->root != nullptr) ompt::root_ends(worker, *cache->root);
