@@ -64,6 +64,7 @@ class NotCancelled {
 
 void start_once() {
   const NotCancelled meanwhile;
+  os::look_up_functions();
   if (runtime.hooks.starts != nullptr) runtime.hooks.starts();
   os::register_membarrier();
   runtime.fp_control = arch::fp_control();

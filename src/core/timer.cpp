@@ -28,6 +28,7 @@
 #include <new>
 
 #include "base/layout.h"
+#include "base/panic.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
@@ -169,6 +170,7 @@ bool serves_deadlines() {
 }
 
 void arm(Timer& timer) {
+  if (!serves_deadlines()) base::panic("no further thread can be had, and waiting with a time limit needs one");
   heap.lock.lock();
   heap.put(timer);
   const bool sooner = timer.deadline < heap.sleeps_until;

@@ -28,7 +28,7 @@ struct Timer {
 };
 
 /// Whether anybody looks at deadlines; the first caller starts the KLT that does. False: the system grants no thread
-/// now. Whoever arms a timer or sleeps has asked before.
+/// now. Who can say so to its caller asks before it waits: where it is false, arm() ends the process with a line.
 [[nodiscard]] bool serves_deadlines();
 
 /// From now on the timer may expire. The unit has announced that it will suspend, and does so next.

@@ -37,6 +37,7 @@ constexpr std::uint64_t hybrid_spin_ns = 2000ULL * 1000;
 
 // What the environment gave, before the variables that act on each other are put together.
 struct Given {
+  bool threads = false;
   bool nested = false;
   bool nested_value = false;
   bool max_active_levels = false;
@@ -86,6 +87,7 @@ bool read_num_threads(ValueReader& value) {
   if (!value.at_end()) return false;
   memcpy(settings.nthreads_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
   settings.nthreads_levels = levels;
+  given.threads = true;
   read_into->nthreads = list[0];
   return true;
 }
@@ -364,10 +366,17 @@ void derive_spin() {
 
 }  // namespace
 
+void heed_quota() {
+  if (given.threads) return;
+  settings.icv.nthreads = os::cut_by_quota(settings.icv.nthreads, core::recent_cpu_quota());
+}
+
 void read_settings() {
   read_kmp_affinity();
   read_hardware_subset();
-  settings.icv.nthreads = routines::get_num_procs();
+  settings.icv.nthreads = os::cpus_in_affinity_mask();
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_NUM_THREADS_ALL"})
+    if (getenv(name) != nullptr) heed_quota();  // to say what is used instead, if it makes no sense
   settings.icv.chunk = 1;
   snprintf(default_threads, sizeof default_threads, "%d", settings.icv.nthreads);
   for (const Variable& variable : variables) {

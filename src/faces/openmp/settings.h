@@ -48,6 +48,9 @@ extern Settings settings;
 /// Reads the environment. A value that makes no sense is named in one line, and the default kept.
 void read_settings();
 
+/// When the number of threads is of interest: without OMP_NUM_THREADS it is no more than the cgroup's quota allows.
+void heed_quota();
+
 /// A variable of the environment, set when the library has been loaded: for tasks to come, and in the ICVs of the
 /// calling thread, unless it has none yet (nullptr). One line says so where it comes too late, or makes no sense.
 /// False: it is none of those that read_settings() reads. One caller at a time.

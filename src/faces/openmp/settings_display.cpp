@@ -70,6 +70,7 @@ void show_verbose() {
 }  // namespace
 
 void display_settings(bool verbose) {
+  heed_quota();
   const Icv& icv = settings.icv;
   const bool limited = icv.thread_limit != no_thread_limit;
   fputs("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n", stderr);
