@@ -135,7 +135,7 @@ typedef struct weft_unit_attr {
   void* stack;                /* the caller's own memory of stack_size bytes, 4 KiB at least; NULL: weft's, with a
                                * guard page */
   weft_pool* pool;            /* NULL: the first of the calling worker's scheduler; or none, and a worker's own
-                               * deque, where that has none or the creator is a unit without a pool itself */
+                               * deque, where that has none or the creator is a unit of none of its pools */
   int priority;               /* in a priority pool; higher runs first */
   unsigned flags;             /* enum weft_unit_flags */
   const char* name;           /* not copied; for messages and debuggers */

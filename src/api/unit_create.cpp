@@ -101,16 +101,16 @@ inline bool is_simple(const weft_unit_attr& attr) {
   return asks_for_little(attr) && (simple_techniques >> attr.technique & 1U) != 0;
 }
 
-// A unit without a pool runs where there is room: whose scheduler that is says nothing about its children. (Bug: they
-// went into a pool that its owner freed, who knew of none of them.)
+// A unit without a pool runs where there is room, and a child-first one begins where its creator is: whose scheduler
+// that is says nothing about their children. (Bug: they went into a pool that its owner freed, who knew of none.)
 core::Pool* pool_for(const core::Worker& worker, weft_pool* wanted) {
   if (wanted != nullptr) return api::pool_of(wanted);
   const core::Scheduler* scheduler = worker.scheduler();
   if (scheduler == nullptr || scheduler->pool_count() == 0) return nullptr;
   const core::Unit* creator = worker.current;
-  const bool has_none =
-      creator != nullptr && !core::is_root(*creator) && creator->pool.load(std::memory_order_relaxed) == nullptr;
-  return has_none ? nullptr : scheduler->pool(0);
+  if (creator == nullptr || core::is_root(*creator)) return scheduler->pool(0);
+  const core::Pool* home = creator->pool.load(std::memory_order_relaxed);
+  return home != nullptr && scheduler->is_given(*home) ? scheduler->pool(0) : nullptr;
 }
 
 // What the attributes ask for.

@@ -504,6 +504,43 @@ TEST_F(WorkerTest, AChildOfAUnitWithoutAPoolHasNoneEither) {
   EXPECT_EQ(weft_unit_free(it.child.load()), WEFT_OK);
 }
 
+// A child-first unit of another pool begins on its creator's worker; and its child.
+struct Passing {
+  weft_pool* elsewhere;
+  weft_unit* unit = nullptr;
+  weft_unit* child = nullptr;
+};
+
+void create_that_sleeps(void* passing) {
+  EXPECT_EQ(weft_unit_create([](void*) { EXPECT_EQ(weft_sleep(50'000'000), WEFT_OK); }, nullptr, nullptr,
+                             &static_cast<Passing*>(passing)->child),
+            WEFT_OK);
+}
+
+void create_of_another_pool(void* argument) {
+  auto& passing = *static_cast<Passing*>(argument);
+  const weft_unit_attr attr = with(WEFT_C_FULL, passing.elsewhere);
+  EXPECT_EQ(weft_unit_create(create_that_sleeps, &passing, &attr, &passing.unit), WEFT_OK);
+}
+
+// Bug: the child went into the pool of that worker, and was never run again once the owner had freed it.
+TEST_F(WorkerTest, AChildOfAUnitOfAnotherPoolIsNotLeftBehind) {
+  weft_pool* elsewhere = make_pool();
+  const OwnWorker other(WEFT_BASIC_WAIT, {elsewhere});
+  Passing passing{elsewhere};
+  {
+    weft_pool* pool = make_pool();
+    const OwnWorker worker(WEFT_BASIC_WAIT, {pool});
+    const weft_unit_attr attr = with(WEFT_FULL_L, pool);
+    weft_unit* creator = nullptr;
+    ASSERT_EQ(weft_unit_create(create_of_another_pool, &passing, &attr, &creator), WEFT_OK);
+    ASSERT_EQ(weft_unit_free(creator), WEFT_OK);
+    ASSERT_EQ(weft_unit_join(passing.unit), WEFT_OK);
+  }
+  EXPECT_EQ(weft_unit_free(passing.unit), WEFT_OK);
+  EXPECT_EQ(weft_unit_free(passing.child), WEFT_OK);
+}
+
 // Bug: whoever sent it there was taken for the producer.
 TEST_F(WorkerTest, AUnitGoesIntoAPoolOfOneProducer) {
   for (const bool many : {false, true}) {
