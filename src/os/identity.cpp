@@ -49,8 +49,8 @@ void end_lending() {
 
 void end_for_ended_thread() {
   base::panic(
-      "pthread_exit() or pthread_cancel() has ended a unit or an OpenMP thread, and with it the kernel thread that ran "
-      "it, which others need");
+      "pthread_exit() or pthread_cancel() has ended a unit or a thread of a parallel region, and with it the kernel "
+      "thread that ran it, which others need");
 }
 
 // `lending` before the flag, which tells others that they may store `end` (they acquire it): so that is not
