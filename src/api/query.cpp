@@ -56,15 +56,19 @@ weft_worker_state state_of(const core::Worker& worker, core::WorkerUse use) {
   return worker.searches.load(std::memory_order_relaxed) ? WEFT_WORKER_SEARCHING : WEFT_WORKER_RUNNING;
 }
 
-weft_worker_info info_of(core::Worker& worker, core::WorkerUse use) {
+// What it runs, known by its address: another thread may be about to make that what it was for the first time.
+core::Unit* free_standing_unit_of(core::Worker& worker) {
   core::Unit* unit = worker.current;
-  const bool is_free_standing = unit != nullptr && core::has_flag(*unit, core::UnitFlag::free_standing);
+  return unit == &worker.root.unit || unit == &worker.scheduler_code ? nullptr : unit;
+}
+
+weft_worker_info info_of(core::Worker& worker, core::WorkerUse use) {
   return {handle_of(&worker),
           worker.index,
           worker.cpu.load(std::memory_order_relaxed),
           use == core::WorkerUse::root ? 1 : 0,
           state_of(worker, use),
-          is_free_standing ? handle_of(unit) : nullptr,
+          handle_of(free_standing_unit_of(worker)),
           handle_of(worker.scheduler())};
 }
 
