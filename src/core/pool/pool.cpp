@@ -355,7 +355,7 @@ void Pool::set_preemption(Preemption kind) {
   // (Bug: of the program's first pool with a kind the functions were not held off.)
   operations_ = custom_ ? &Held<Access::mpmc>::marking : operations_->marking;
   // Nothing is in it yet, and from now on it is used through the table alone.
-  if (kind_ == Kind::private_fifo || kind_ == Kind::private_lifo) kind_ = Kind::other;
+  if (is_private_list()) kind_ = Kind::other;
 }
 
 void Pool::hand_in(Unit* first, Unit* last, std::size_t count) {

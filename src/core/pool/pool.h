@@ -63,28 +63,32 @@ class alignas(base::cache_line) Pool final {
 
   /// Producers only. The unit is ready, and in no pool.
   void push(Unit* unit) {
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push(unit);
-    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().push(unit);
+    const Kind kind = kind_;
+    if (kind == Kind::private_fifo) return store<PrivateFifo>().push(unit);
+    if (kind == Kind::private_lifo) return store<PrivateLifo>().push(unit);
     operations_->push(*this, unit);
   }
 
   /// push() where it is a matter of a few instructions: a private list with room. False: nothing has happened.
   bool push_quickly(Unit* unit) {
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push_if_room(unit);
-    return kind_ == Kind::private_lifo && store<PrivateLifo>().push_if_room(unit);
+    const Kind kind = kind_;
+    if (kind == Kind::private_fifo) return store<PrivateFifo>().push_if_room(unit);
+    return kind == Kind::private_lifo && store<PrivateLifo>().push_if_room(unit);
   }
 
   /// By anybody, who need not be a producer; of a pool of access priv its worker only. The unit gives way.
   void push_behind(Unit* unit) {
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push(unit);
-    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().push_behind(unit);
+    const Kind kind = kind_;
+    if (kind == Kind::private_fifo) return store<PrivateFifo>().push(unit);
+    if (kind == Kind::private_lifo) return store<PrivateLifo>().push_behind(unit);
     operations_->push_behind(*this, unit);
   }
 
   /// push_behind() as push_quickly().
   bool push_behind_quickly(Unit* unit) {
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().push_if_room(unit);
-    return kind_ == Kind::private_lifo && store<PrivateLifo>().push_behind_if_room(unit);
+    const Kind kind = kind_;
+    if (kind == Kind::private_fifo) return store<PrivateFifo>().push_if_room(unit);
+    return kind == Kind::private_lifo && store<PrivateLifo>().push_behind_if_room(unit);
   }
 
   /// By anybody, who need not be a producer: a unit that has been in this pool and comes back.
@@ -105,8 +109,9 @@ class alignas(base::cache_line) Pool final {
   [[nodiscard]] Unit* pop() {
     if (has_returned()) [[unlikely]]
       take_in_returned();
-    if (kind_ == Kind::private_fifo) return store<PrivateFifo>().pop();
-    if (kind_ == Kind::private_lifo) return store<PrivateLifo>().pop();
+    const Kind kind = kind_;
+    if (kind == Kind::private_fifo) return store<PrivateFifo>().pop();
+    if (kind == Kind::private_lifo) return store<PrivateLifo>().pop();
     return operations_->pop(*this);
   }
 
@@ -130,8 +135,9 @@ class alignas(base::cache_line) Pool final {
   /// Anybody; exact when nobody else is at it.
   std::size_t size() const {
     const std::size_t returned = returned_.size();
-    if (kind_ == Kind::private_fifo) return returned + store<PrivateFifo>().size();
-    if (kind_ == Kind::private_lifo) return returned + store<PrivateLifo>().size();
+    const Kind kind = kind_;
+    if (kind == Kind::private_fifo) return returned + store<PrivateFifo>().size();
+    if (kind == Kind::private_lifo) return returned + store<PrivateLifo>().size();
     return returned + operations_->size(*this);
   }
   bool looks_empty() const { return size() == 0; }
@@ -162,7 +168,10 @@ class alignas(base::cache_line) Pool final {
   /// nullptr: it is not that.
   Ring<Order::fifo>* fifo_ring() const { return kind_ == Kind::private_fifo ? &ring<Order::fifo>() : nullptr; }
   Ring<Order::lifo>* lifo_ring() const { return kind_ == Kind::private_lifo ? &ring<Order::lifo>() : nullptr; }
-  bool is_private_list() const { return kind_ == Kind::private_fifo || kind_ == Kind::private_lifo; }
+  bool is_private_list() const {
+    const Kind kind = kind_;
+    return kind == Kind::private_fifo || kind == Kind::private_lifo;
+  }
 
   /// Whether steal() takes from another end than pop(), which is the owner's then.
   bool is_deque() const { return kind_ == Kind::deque; }
@@ -263,7 +272,7 @@ class alignas(base::cache_line) Pool final {
   static Pool* create_store(Order order, Access access);
   friend void reset_shared_pools();
 
-  Kind kind_ = Kind::other;
+  base::Relaxed<Kind> kind_{Kind::other};
   Access access_ = Access::mpmc;
   std::uint16_t lines_ = 0;  // its size in cache lines, with the store
   std::atomic<std::uint32_t> waiters_{0};
@@ -271,7 +280,7 @@ class alignas(base::cache_line) Pool final {
   Order order_ = Order::fifo;
   bool custom_ = false;
   std::atomic<bool> lives_{false};
-  Preemption preemption_{};
+  base::Relaxed<Preemption> preemption_{Preemption{}};
   base::Relaxed<const Operations*> operations_{nullptr};
   List<Order::fifo, Spinlock> returned_;  // access priv
 };
