@@ -294,6 +294,7 @@ sigset_t mask_seen;
 std::atomic<bool> mask_is_there{false};
 
 TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
+  core::start_runtime();
   mask_is_there = false;
   ASSERT_EQ(os::start_klt(
                 [](void*) -> void* {
@@ -509,6 +510,7 @@ TEST_F(TickerTest, TicksTheKltThatItBelongsTo) {
 
 // Their lengths are not the same in every version of libc.
 TEST(Interrupt, KnowsWhereWaitingCallsEnd) {
+  os::look_up_functions();
   for (const char* name : {"sched_yield", "clock_nanosleep", "pthread_spin_lock"}) {
     void* address = dlsym(RTLD_DEFAULT, name);
     ASSERT_NE(address, nullptr) << name;
