@@ -17,6 +17,7 @@
 #include "core/workers.h"
 #include "os/barrier.h"
 #include "os/fault.h"
+#include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
 
@@ -64,7 +65,6 @@ class NotCancelled {
 
 void start_once() {
   const NotCancelled meanwhile;
-  os::look_up_functions();
   if (runtime.hooks.starts != nullptr) runtime.hooks.starts();
   os::register_membarrier();
   runtime.fp_control = arch::fp_control();
@@ -76,6 +76,7 @@ void start_once() {
   runtime.sleepers.store(static_cast<std::int32_t>(runtime.workers) - 1, std::memory_order_relaxed);
   make_place_pools();
   expect_roots();
+  os::expect_lenders();
   watch_forks_in_parent();
   os::watch_for_faults(report_overflow, allow_code_on_stack);
   enable_preemption();

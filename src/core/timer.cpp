@@ -143,7 +143,6 @@ void* serve(void*) {
 
 bool start_serving() {
   constexpr std::size_t stack_bytes = 64U << 10U;
-  const HeldOff held;  // others on this worker may sleep until it has been tried
   return with_room([] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none); }) == 0;
 }
 
@@ -155,6 +154,8 @@ std::uint64_t deadline_after(std::uint64_t nanoseconds) {
 }
 
 bool serves_deadlines() {
+  if (heap.service.load(std::memory_order_relaxed) == Heap::running) return true;
+  const HeldOff held;  // others on this worker may sleep until it has been tried
   for (;;) {
     std::uint32_t now = heap.service.load(std::memory_order_relaxed);
     if (now == Heap::running) return true;

@@ -20,10 +20,6 @@ constexpr std::size_t lender_stack_bytes = 64UL * 1024;
 pthread_key_t lending_key;
 bool has_lending_key = false;
 
-[[gnu::constructor]] void make_lending_key() {
-  has_lending_key = pthread_key_create(&lending_key, [](void*) { end_for_ended_thread(); }) == 0;
-}
-
 void* lend(void* argument) {
   auto identity = static_cast<Identity*>(argument);
   identity->thread_pointer = begin_lending();
@@ -36,6 +32,10 @@ void* lend(void* argument) {
 }
 
 }  // namespace
+
+void expect_lenders() {
+  has_lending_key = pthread_key_create(&lending_key, [](void*) { end_for_ended_thread(); }) == 0;
+}
 
 void* begin_lending() {
   unregister_rseq();

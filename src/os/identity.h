@@ -36,6 +36,9 @@ struct Identity {
   std::uint64_t pending = 0;
 };
 
+/// Before the first of them.
+void expect_lenders();
+
 /// The calling KLT, one of weft's that has just begun, lets units have its thread pointer, which this is.
 void* begin_lending();
 /// It does no longer, and may end. In a forked child: the caller, whoever it was.

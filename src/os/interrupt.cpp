@@ -47,7 +47,7 @@ std::atomic<int> signal_chosen{0};                           // the same, for ev
 constexpr int tick_mark = 0x77656674;                        // of a signal that a handler has passed on
 constexpr int wake_mark = 0x77656675;                        // of one that wakes a KLT and says nothing else
 
-// Of libc's. One whose size is not known (none of that name, or an
+// Of libc's, looked up while the library is loaded. One whose size is not known (none of that name, or an
 // implementation that the linker chose) is none in which a program waits: it is left as little as the rest of libc.
 ExportedFunction yield_function;
 ExportedFunction sleep_function;
@@ -90,8 +90,20 @@ struct ObjectOfCode {
 using FindObject = int(void*, ObjectOfCode*);
 FindObject* find_object = nullptr;
 
-// Early: before that of the core (core/fork.cpp). The table itself is whole at any time.
-[[gnu::constructor(1000)]] void watch_forks() {
+// Early: its handler for forks is called before that of the core (core/fork.cpp). And not when the runtime starts: that
+// may wait for who loads a library, whose constructor may wait for that.
+[[gnu::constructor(1000)]] void look_up_functions() {
+  yield_function = find_exported("sched_yield");
+  sleep_function = find_exported("clock_nanosleep");
+  spin_function = find_exported("pthread_spin_lock");
+  clock_function = find_exported("clock_gettime");
+  objects_function = find_exported("dl_iterate_phdr");
+  allocator = find_exported("malloc");
+  find_object = reinterpret_cast<FindObject*>(find_exported("_dl_find_object").begin);
+  for_each_object(note_code_of_allocator, nullptr);
+  find_linker_lock();
+  look_up_calls_that_are_cut(yield_function);
+  // The table itself is whole at any time.
   pthread_atfork(nullptr, nullptr, [] { refreshing = PTHREAD_MUTEX_INITIALIZER; });
 }
 
@@ -376,19 +388,6 @@ bool install_on(int number) {
 
 bool is_in_waiting_call(std::uintptr_t instruction) {
   return yield_function.holds(instruction) || sleep_function.holds(instruction) || spin_function.holds(instruction);
-}
-
-void look_up_functions() {
-  yield_function = find_exported("sched_yield");
-  sleep_function = find_exported("clock_nanosleep");
-  spin_function = find_exported("pthread_spin_lock");
-  clock_function = find_exported("clock_gettime");
-  objects_function = find_exported("dl_iterate_phdr");
-  allocator = find_exported("malloc");
-  find_object = reinterpret_cast<FindObject*>(find_exported("_dl_find_object").begin);
-  for_each_object(note_code_of_allocator, nullptr);
-  find_linker_lock();
-  look_up_calls_that_are_cut(yield_function);
 }
 
 void libc_sched_yield() {

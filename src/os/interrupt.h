@@ -119,11 +119,6 @@ void send_to_this_klt(SignalMask signals);
 void suspend_for_interrupt();
 void wake_from_suspension(pid_t klt);
 
-/// Finds the functions of libc's that are asked for below, and what the dynamic linker locks: when the runtime starts,
-/// before any KLT does. That takes some 50 us, which a process that loads the library and does not use it need not
-/// spend; but dlsym() forgets the calling thread's last dlerror().
-void look_up_functions();
-
 /// Whether the instruction belongs to one of libc's functions in which a program that waits is most of the time
 /// (sched_yield, clock_nanosleep, pthread_spin_lock); no lock of libc's is held in there.
 bool is_in_waiting_call(std::uintptr_t instruction);

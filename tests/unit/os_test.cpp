@@ -510,7 +510,6 @@ TEST_F(TickerTest, TicksTheKltThatItBelongsTo) {
 
 // Their lengths are not the same in every version of libc.
 TEST(Interrupt, KnowsWhereWaitingCallsEnd) {
-  os::look_up_functions();
   for (const char* name : {"sched_yield", "clock_nanosleep", "pthread_spin_lock"}) {
     void* address = dlsym(RTLD_DEFAULT, name);
     ASSERT_NE(address, nullptr) << name;

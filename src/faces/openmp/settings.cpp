@@ -46,6 +46,7 @@ struct Given {
   bool default_device = false;
 };
 Given given;
+bool quota_heeded = false;
 
 /// Where the readers below put ICVs of a data environment.
 Icv* read_into = &settings.icv;
@@ -235,13 +236,12 @@ void read_for_all_devices(const Variable& variable) {
   }
 }
 
-char default_threads[16];
-
 // A later line wins over an earlier one that sets the same.
 constexpr const char* a_boolean = "true or false";
 constexpr const char* own_or_system = "stack size, unless another variable sets it";
 const Variable variables[] = {
-    {"OMP_NUM_THREADS", read_num_threads, "a list of positive integers (64 at most)", default_threads},
+    {"OMP_NUM_THREADS", read_num_threads, "a list of positive integers (64 at most)",
+     "one for each CPU that the process may use"},
     {"OMP_SCHEDULE", read_schedule, "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]",
      "dynamic,1 (static in code of LLVM's compilers)"},
     {"OMP_DYNAMIC", [](ValueReader& value) { return read_boolean(value, read_into->dynamic); }, a_boolean, "false"},
@@ -366,19 +366,21 @@ void derive_spin() {
 
 }  // namespace
 
+int threads_by_default() {
+  if (given.threads || quota_heeded) return settings.icv.nthreads;
+  return os::cut_by_quota(settings.icv.nthreads, core::recent_cpu_quota());
+}
+
 void heed_quota() {
-  if (given.threads) return;
-  settings.icv.nthreads = os::cut_by_quota(settings.icv.nthreads, core::recent_cpu_quota());
+  settings.icv.nthreads = threads_by_default();
+  quota_heeded = true;
 }
 
 void read_settings() {
   read_kmp_affinity();
   read_hardware_subset();
   settings.icv.nthreads = os::cpus_in_affinity_mask();
-  for (const char* name : {"OMP_NUM_THREADS", "OMP_NUM_THREADS_ALL"})
-    if (getenv(name) != nullptr) heed_quota();  // to say what is used instead, if it makes no sense
   settings.icv.chunk = 1;
-  snprintf(default_threads, sizeof default_threads, "%d", settings.icv.nthreads);
   for (const Variable& variable : variables) {
     base::read_variable(variable.name, variable.expected, variable.fallback, variable.read);
     read_for_all_devices(variable);

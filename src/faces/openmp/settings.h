@@ -48,8 +48,11 @@ extern Settings settings;
 /// Reads the environment. A value that makes no sense is named in one line, and the default kept.
 void read_settings();
 
-/// When the number of threads is of interest: without OMP_NUM_THREADS it is no more than the cgroup's quota allows.
+/// Without OMP_NUM_THREADS there are no more threads than the cgroup's quota allows; it takes a dozen files to read. By
+/// who starts the runtime.
 void heed_quota();
+/// That number, which is settings.icv.nthreads only once it has been heeded.
+int threads_by_default();
 
 /// A variable of the environment, set when the library has been loaded: for tasks to come, and in the ICVs of the
 /// calling thread, unless it has none yet (nullptr). One line says so where it comes too late, or makes no sense.

@@ -25,7 +25,7 @@ void show_number(const char* name, std::uint64_t value) {
 void show_boolean(const char* name, bool value) { show_text(name, value ? "TRUE" : "FALSE"); }
 
 void show_num_threads() {
-  fprintf(stderr, "  OMP_NUM_THREADS = '%d", settings.icv.nthreads);
+  fprintf(stderr, "  OMP_NUM_THREADS = '%d", threads_by_default());
   for (int level = 1; level < settings.nthreads_levels; ++level) fprintf(stderr, ",%d", settings.nthreads_list[level]);
   fputs("'\n", stderr);
 }
@@ -70,7 +70,6 @@ void show_verbose() {
 }  // namespace
 
 void display_settings(bool verbose) {
-  heed_quota();
   const Icv& icv = settings.icv;
   const bool limited = icv.thread_limit != no_thread_limit;
   fputs("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n", stderr);

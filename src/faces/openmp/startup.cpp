@@ -1,8 +1,8 @@
 // What happens when the library is loaded, and when the process ends. Loading starts no KLT and reads only the
-// environment; everything else waits for the first region, also what quota of CPUs there is, and what libc's functions
-// are that signals may meet. A constructor of another library's may run before those here, and open one: then this
-// comes first (root.cpp). What there is to say about the environment waits, too: under `weft run` the library is loaded
-// into each short-lived helper of a script, where none of it matters.
+// environment; everything else waits for the first region, also what quota of CPUs there is. A constructor of another
+// library's may run before those here, and open one: then this comes first (root.cpp). What there is to say about the
+// environment waits, too: under `weft run` the library is loaded into each short-lived helper of a script, where none
+// of it matters.
 #include "faces/openmp/startup.h"
 
 #include "base/panic.h"
