@@ -8,8 +8,7 @@
 //   native SEED [COUNT] [--repeat=N] [--seconds=N] [--only=STEP,...] [--without=STEP,...]
 //
 // COUNT seeds one after the other, each N times. It hangs when no unit has begun or ended for so many seconds (60, or
-// 300 with a sanitizer). With --repeat=N, of 100 at least, threads must not become more and more: those that weft keeps
-// are used again. The names of steps are those in step.cpp; without some, the rest of the program is another.
+// 300 with a sanitizer). The names of steps are those in step.cpp; without some, the rest of the program is another.
 // WEFT_NUM_WORKERS is read by weft. STRESS_ABORT=1: a failure ends with a core.
 #include "check.h"
 #include "program.h"
@@ -18,7 +17,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 
 namespace {
@@ -76,28 +74,12 @@ Settings read_settings(int count, char** arguments) {
   return settings;
 }
 
-long count_threads() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return std::distance(begin(tasks), end(tasks));
-}
-
-// The most that were wanted at a time have come to stay, and a few more may yet; one that is lost again and again is
-// none of these.
-void check_threads(long before, unsigned long repeated) {
-  const long more = count_threads() - before;
-  if (more * 4 > static_cast<long>(repeated)) native::fail("main.cpp: threads that have become more", more, 0);
-}
-
 long run_seed(const Settings& settings, std::uint64_t seed) {
   long units = 0;
-  long threads = 0;
-  const unsigned long first = settings.repeat / 2;
   for (unsigned long i = 0; i < settings.repeat; ++i) {
     native::watch_seed(seed, settings.command.c_str());
-    if (i == first) threads = count_threads();
     units += native::run_program(seed);
   }
-  if (settings.repeat >= 100) check_threads(threads, settings.repeat - first);
   return units;
 }
 
