@@ -157,17 +157,15 @@ bool serves_deadlines() {
   if (heap.service.load(std::memory_order_relaxed) == Heap::running) return true;
   const HeldOff held;  // others on this worker may sleep until it has been tried
   for (;;) {
-    std::uint32_t now = heap.service.load(std::memory_order_relaxed);
+    std::uint32_t now = Heap::none;
+    if (heap.service.compare_exchange_strong(now, Heap::starting, std::memory_order_relaxed)) break;
     if (now == Heap::running) return true;
-    if (now == Heap::starting) {
-      os::futex_wait(heap.service, now);
-    } else if (heap.service.compare_exchange_strong(now, Heap::starting, std::memory_order_relaxed)) {
-      const bool started = start_serving();
-      heap.service.store(started ? Heap::running : Heap::none, std::memory_order_relaxed);
-      os::futex_wake(heap.service, INT32_MAX);
-      return started;
-    }
+    os::futex_wait(heap.service, now);
   }
+  const bool started = start_serving();
+  heap.service.store(started ? Heap::running : Heap::none, std::memory_order_relaxed);
+  os::futex_wake(heap.service, INT32_MAX);
+  return started;
 }
 
 void arm(Timer& timer) {

@@ -37,7 +37,6 @@ constexpr std::uint64_t hybrid_spin_ns = 2000ULL * 1000;
 
 // What the environment gave, before the variables that act on each other are put together.
 struct Given {
-  bool threads = false;
   bool nested = false;
   bool nested_value = false;
   bool max_active_levels = false;
@@ -46,7 +45,7 @@ struct Given {
   bool default_device = false;
 };
 Given given;
-bool quota_heeded = false;
+bool threads_are_settled = false;  // by OMP_NUM_THREADS, or cut by the quota
 
 /// Where the readers below put ICVs of a data environment.
 Icv* read_into = &settings.icv;
@@ -88,7 +87,7 @@ bool read_num_threads(ValueReader& value) {
   if (!value.at_end()) return false;
   memcpy(settings.nthreads_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
   settings.nthreads_levels = levels;
-  given.threads = true;
+  threads_are_settled = true;
   read_into->nthreads = list[0];
   return true;
 }
@@ -367,13 +366,13 @@ void derive_spin() {
 }  // namespace
 
 int threads_by_default() {
-  if (given.threads || quota_heeded) return settings.icv.nthreads;
+  if (threads_are_settled) return settings.icv.nthreads;
   return os::cut_by_quota(settings.icv.nthreads, core::recent_cpu_quota());
 }
 
 void heed_quota() {
   settings.icv.nthreads = threads_by_default();
-  quota_heeded = true;
+  threads_are_settled = true;
 }
 
 void read_settings() {
