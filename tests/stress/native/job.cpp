@@ -63,11 +63,6 @@ weft_technique draw_technique(Random& random, const Wish& wish, bool stateless) 
   }
 }
 
-void leave_ground(Ground& ground) {
-  ground.pool = nullptr;
-  ground.stateless = true;
-}
-
 void draw_where(Random& random, Job& job, weft_unit_attr& attr) {
   Ground& ground = job.ground;
   attr.priority = static_cast<int>(random.below(5)) - 2;
@@ -75,13 +70,13 @@ void draw_where(Random& random, Job& job, weft_unit_attr& attr) {
   if (ground.confined || (ground.pool != nullptr && !random.one_in(4)) || program->pools.empty()) return;
   const unsigned other = random.below(3);
   if (other == 0) return;
-  if (other == 1) attr.pool = program->pools[random.below(static_cast<unsigned>(program->pools.size()))];
+  if (other == 1) attr.pool = random.one_of(program->pools);
   if (other == 2 && is_child_first(job.technique)) return;
   if (other == 2) {
     attr.pool = nullptr;
-    attr.worker = program->workers[random.below(static_cast<unsigned>(program->workers.size()))];
+    attr.worker = random.one_of(program->workers);
   }
-  leave_ground(ground);
+  ground.leave_pool();
 }
 
 size_t draw_stack_size(Random& random) { return (sanitized ? 512UL : 64UL) << 10U << random.below(3); }
@@ -160,11 +155,11 @@ void join_by_polling(weft_unit* unit) {
   OK(weft_unit_join(unit));
 }
 
+}  // namespace
+
 void join_in_time(weft_unit* unit, std::uint64_t limit) {
   while (!IN_TIME(limit, weft_unit_timed_join(unit, limit))) limit = 2 * limit + 20'000;
 }
-
-}  // namespace
 
 std::atomic<long>& Job::counter_of_values() { return detached ? program->values : values; }
 

@@ -21,6 +21,12 @@ struct Ground {
   bool may_create = true;
   bool may_detach = true;
   unsigned depth = 0;
+
+  /// Units go anywhere from here on.
+  void leave_pool() {
+    pool = nullptr;
+    stateless = true;
+  }
 };
 constexpr unsigned most_depth = 3;
 
@@ -53,6 +59,11 @@ struct Job {
   std::atomic<long>& counter_of_values();
 };
 
+template <class Shared>
+Shared& shared_of(const Actor& actor) {
+  return *static_cast<Shared*>(actor.job->shared);
+}
+
 /// What those that are created together have in common.
 struct Wish {
   void (*body)(Actor& actor);
@@ -84,6 +95,9 @@ class Team {
   Actor& creator_;
   Wish wish_;
 };
+
+/// Again and again, within `limit` at first.
+void join_in_time(weft_unit* unit, std::uint64_t limit);
 
 /// A team that is created, and ended.
 void run_team(Actor& creator, const Wish& wish, unsigned count);

@@ -235,12 +235,10 @@ void use_key(Actor& actor) {
 
 void migrate(Actor& actor) {
   const bool nowhere = program->pools.empty() || actor.random.one_in(4);
-  weft_pool* pool =
-      nowhere ? nullptr : program->pools[actor.random.below(static_cast<unsigned>(program->pools.size()))];
+  weft_pool* pool = nowhere ? nullptr : actor.random.one_of(program->pools);
   OK(weft_unit_migrate(weft_unit_self(), pool));
   OK(weft_yield());
-  actor.ground.pool = nullptr;
-  actor.ground.stateless = true;
+  actor.ground.leave_pool();
 }
 
 }  // namespace native

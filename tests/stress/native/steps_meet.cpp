@@ -8,11 +8,6 @@
 namespace native {
 namespace {
 
-template <class Shared>
-Shared& shared_of(const Actor& actor) {
-  return *static_cast<Shared*>(actor.job->shared);
-}
-
 struct Meeting {
   weft_barrier barrier;
   unsigned parties;
@@ -289,11 +284,11 @@ struct Joined {
 
 void join_other(Actor& actor) {
   const auto& joined = shared_of<Joined>(actor);
-  std::uint64_t limit = actor.random.below(100'000);
+  const std::uint64_t limit = actor.random.below(100'000);
   if (actor.random.one_in(2))
     OK(weft_unit_join(joined.unit));
   else
-    while (!IN_TIME(limit, weft_unit_timed_join(joined.unit, limit))) limit = 2 * limit + 20'000;
+    join_in_time(joined.unit, limit);
   SAME(joined.job->ends.load(), 1);
   MUST(joined.job->left != 0);
 }

@@ -35,10 +35,6 @@ void close(Actor& actor, Place& place, const std::atomic<long>& detached) {
   place.close();
 }
 
-weft_pool* one_of(Random& random, const std::vector<weft_pool*>& pools) {
-  return pools[random.below(static_cast<unsigned>(pools.size()))];
-}
-
 }  // namespace
 
 // Of a scheduler that does not know its pools, nobody waits for a unit that lies there at its end.
@@ -46,7 +42,7 @@ void open_place(Actor& actor) {
   std::atomic<long> detached{0};
   Place place(actor.random, make_pools(actor.random, actor.random.between(1, 3)), Scheduling::May::not_know_its_pools,
               actor.random.between(1, 2));
-  Actor inside = there(actor, detached, one_of(actor.random, place.pools));
+  Actor inside = there(actor, detached, actor.random.one_of(place.pools));
   inside.ground.stateless = place.scheduling.stateless;
   inside.ground.may_detach = place.scheduling.knows_pools;
   do_steps_here(inside, actor.random.between(1, 3));
@@ -61,7 +57,7 @@ struct Private {
 };
 
 void create_in_private(Actor& actor) {
-  const auto& own = *static_cast<Private*>(actor.job->shared);
+  const auto& own = shared_of<Private>(actor);
   actor.ground.detached = own.detached;
   actor.ground.pool = own.pool;
   do_steps_here(actor, actor.random.between(1, 3));
@@ -167,7 +163,7 @@ void pack_threads(Actor& actor) {
   for (size_t i = 0; i < pools.size(); ++i) OK(weft_worker_create(schedulers[i], &workers[i]));
   for (unsigned left = 3; left > 0; --left) {
     OK(weft_packing_set_active(packing, actor.random.between(1, static_cast<unsigned>(pools.size()))));
-    Actor inside = there(actor, detached, one_of(actor.random, pools));
+    Actor inside = there(actor, detached, actor.random.one_of(pools));
     do_steps_here(inside, 1);
   }
   wait_for_detached(detached);
@@ -180,7 +176,7 @@ void pack_threads(Actor& actor) {
 
 // For a place that has some: what lies at this one when it ends goes on elsewhere.
 void add_worker(Actor& actor) {
-  const Place& place = *program->places[actor.random.below(static_cast<unsigned>(program->places.size()))];
+  const Place& place = *actor.random.one_of(program->places);
   weft_worker* worker = nullptr;
   OK(weft_worker_create(place.scheduling.handle, &worker));
   if (actor.random.one_in(2)) OK(weft_worker_bind(worker, -1));
@@ -207,8 +203,7 @@ void* visit(void* argument) {
 // A thread that comes, and ends.
 void start_root(Actor& actor) {
   Visit guest{{actor.random.fork(), actor.ground}};
-  guest.actor.ground.pool = nullptr;
-  guest.actor.ground.stateless = true;
+  guest.actor.ground.leave_pool();
   ++guest.actor.ground.depth;
   pthread_t thread;
   SAME(pthread_create(&thread, nullptr, visit, &guest), 0);

@@ -8,7 +8,7 @@ namespace {
 
 // The unit may be elsewhere, or have begun: then nothing has happened.
 void yield_to_any(Actor& actor, const Team& team) {
-  weft_unit* unit = team.units[actor.random.below(static_cast<unsigned>(team.units.size()))];
+  weft_unit* unit = actor.random.one_of(team.units);
   at("weft_yield_to()");
   const int error = weft_yield_to(unit);
   MUST(error == WEFT_ERR_STATE || (error == WEFT_OK && actor.job != nullptr));
@@ -42,7 +42,7 @@ namespace {
 
 // Stackless ones come to an end by themselves: one that does not would keep its worker from whoever cancels it.
 void go_on_until_cancelled(Actor& actor) {
-  const bool endless = *static_cast<bool*>(actor.job->shared) && actor.waits;
+  const bool endless = shared_of<bool>(actor) && actor.waits;
   for (unsigned i = 0; endless || i < 20; ++i) {
     if (actor.waits) OK(weft_sleep(actor.random.below(20'000)));
     if (actor.random.one_in(4)) use_key(actor);
@@ -88,7 +88,7 @@ struct Spinning {
 };
 
 void spin_for_others(Actor& actor) {
-  auto& spinning = *static_cast<Spinning*>(actor.job->shared);
+  auto& spinning = shared_of<Spinning>(actor);
   spinning.arrived.fetch_add(1);
   while (spinning.arrived.load() < spinning.count) {
   }
@@ -106,7 +106,7 @@ void spin_together(Actor& actor) {
 
 namespace {
 
-void count_in(Actor& actor) { static_cast<std::atomic<unsigned>*>(actor.job->shared)->fetch_add(1); }
+void count_in(Actor& actor) { shared_of<std::atomic<unsigned>>(actor).fetch_add(1); }
 
 }  // namespace
 
@@ -114,7 +114,7 @@ void count_in(Actor& actor) { static_cast<std::atomic<unsigned>*>(actor.job->sha
 void drain_pool(Actor& actor) {
   const auto access = actor.job == nullptr ? static_cast<weft_access>(actor.random.below(5)) : WEFT_MPMC;
   weft_pool* pool = make_pool(actor.random, access);
-  weft_pool* elsewhere = program->pools[actor.random.below(static_cast<unsigned>(program->pools.size()))];
+  weft_pool* elsewhere = actor.random.one_of(program->pools);
   const unsigned count = actor.random.between(1, 20);
   std::atomic<unsigned> counted{0};
   Actor creator{actor.random.fork(), actor.ground};
