@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 #include <vector>
 
 #include <weft/weft.h>
@@ -717,16 +718,10 @@ int main(int argc, char** argv) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   std::uint64_t number = seed;
   do {
-    // splitmix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014)
-    std::uint64_t state = number * 0x9e3779b97f4a7c15U;
+    std::mt19937_64 random(number);
     std::uint8_t bytes[320];
-    for (std::uint8_t& byte : bytes) {
-      std::uint64_t z = state += 0x9e3779b97f4a7c15U;
-      z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-      z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-      byte = static_cast<std::uint8_t>((z ^ (z >> 31U)) >> 56U);
-    }
-    std::size_t length = 16 + bytes[0];
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    const std::size_t length = 16 + bytes[0];
     sequence_number = number;
     alarm(200);
     LLVMFuzzerTestOneInput(bytes, length);
