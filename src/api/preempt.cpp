@@ -2,6 +2,7 @@
 #include "api/preempt.h"
 
 #include "api/convert.h"
+#include "core/klt_pools.h"
 #include "core/klt_switch.h"
 #include "core/own_scheduler.h"
 #include "core/roots.h"

@@ -5,7 +5,7 @@
 #include "core/active.h"
 #include "core/create.h"
 #include "core/find.h"
-#include "core/klt_switch.h"
+#include "core/carrier.h"
 #include "core/scheduler.h"
 #include "core/worker_klts.h"
 

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "base/panic.h"
-#include "core/klt_switch.h"
+#include "core/klt_pools.h"
 #include "core/preempt.h"
 #include "core/segment.h"
 

@@ -36,6 +36,7 @@
 #include "core/create.h"
 #include "core/identities.h"
 #include "core/klt_switch.h"
+#include "core/lend.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/preempt_timer.h"

@@ -7,7 +7,7 @@
 #include "core/preempt_timer.h"
 
 #include "base/panic.h"
-#include "core/klt_switch.h"
+#include "core/carrier.h"
 #include "core/pool/pool.h"
 #include "core/preempt.h"
 #include "core/roots.h"

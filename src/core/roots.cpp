@@ -9,7 +9,7 @@
 #include "core/extras.h"
 #include "core/identities.h"
 #include "core/idle.h"
-#include "core/klt_switch.h"
+#include "core/klt_pools.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/preempt_timer.h"

@@ -26,6 +26,7 @@
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/klt_switch.h"
+#include "core/lend.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/pool/pool.h"
@@ -227,7 +228,7 @@ void go_on_after_yield(Worker& worker) {
   }
 }
 
-// Where it was lent: so it does not rest with a KLT that others may need (klt_switch.h).
+// Where it was lent: so it does not rest with a KLT that others may need (lend.h).
 bool is_carried_by_other(const Worker& worker) { return worker.carrier.load(std::memory_order_relaxed) != nullptr; }
 
 // A spare that has been given pools of its own is woken for these as any other.

@@ -82,7 +82,7 @@ void schedule_worker(Worker& worker);
 /// For a root: runs what its worker has at hand until the unit is done or nothing is left.
 void run_until_done(const Unit& unit);
 
-/// For a worker that is lent (core/klt_switch.h): runs this unit first, and then, if the frame that lends it `loops`,
+/// For a worker that is lent (core/lend.h): runs this unit first, and then, if the frame that lends it `loops`,
 /// what that would run until its wait is over: until `until_done` is done or nothing is left, where it is not nullptr.
 /// `modes`: of that frame.
 void run_lent(Worker& worker, Unit& first, weft_fp_control modes, bool loops, const Unit* until_done);

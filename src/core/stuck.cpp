@@ -13,7 +13,6 @@
 #include "core/hand.h"
 #include "core/identities.h"
 #include "core/idle.h"
-#include "core/klt_switch.h"
 #include "core/place_pools.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"

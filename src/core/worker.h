@@ -112,7 +112,7 @@ struct SanitizerFrame {
 struct Identities {
   os::Identity* installed = nullptr;  // whose thread pointer the KLT runs on
   os::Identity* own = nullptr;        // on which it may run schedulers and units that have none
-  os::Identity* home = nullptr;       // a root's native one, unless the worker is lent (core/klt_switch.h)
+  os::Identity* home = nullptr;       // a root's native one, unless the worker is lent (core/lend.h)
   os::Identity* spares = nullptr;     // further free ones
   unsigned spare_count = 0;
 };
@@ -180,7 +180,7 @@ struct Slice {
   std::uint64_t began = 0;  // when what runs was resumed on a KLT of its own
 };
 
-/// KLTs that carry a worker in turn (core/klt_switch.h).
+/// KLTs that carry a worker in turn (core/carrier.h, core/klt_pools.h).
 struct Klts {
   struct Lent* lent_here = nullptr;  // while it is lent, and its scheduler begins on the KLT that lends
   struct Klt* idle = nullptr;        // that have carried it, and are near its CPU

@@ -10,7 +10,7 @@
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
-#include "core/klt_switch.h"
+#include "core/klt_pools.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/preempt.h"

@@ -1,6 +1,6 @@
 // KLTs of weft's, each of which carries a worker from its start to its end: those that there are by themselves, as many
 // as workers are wanted, and those that the program starts. (Spares: spares.h. KLTs that carry this worker and that:
-// klt_switch.h.)
+// carrier.h.)
 #pragma once
 
 #include "core/runtime.h"

@@ -1,4 +1,4 @@
-/* KLT-switching: who carries a worker, as src/core/klt_switch.cpp hands it on.
+/* KLT-switching: who carries a worker, as src/core/klt_switch.cpp and carrier.cpp hand it on.
  *
  * KLTS KLTs, WORKERS workers of which each is carried from the beginning, UNITS units in one pool. A KLT that carries a
  * worker takes a unit and runs it; the unit may be preempted at any time, at most PREEMPTIONS times, if there is

@@ -3,7 +3,7 @@
  * A root holds a mutex of libc's across a barrier with UNITS members. Each of these comes to the barrier; all but the
  * first spin until all have, pass, and sleep in the kernel for the mutex; the first does so at once. The root can go
  * on when all have come; then it spins until all have passed, and gives the mutex back. There is one worker, the root's, whose KLT is KLT 0 when
- * it is not lent (core/klt_switch.cpp: to KLT 1), and a spare one on KLT 2, which rests.
+ * it is not lent (core/lend.h: to KLT 1), and a spare one on KLT 2, which rests.
  *
  * The watchdog does a thing only where that changes something: so if nothing can happen any more, and somebody is
  * not done, spin finds an end state that is not valid.

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/panic.h"
-#include "core/klt_switch.h"
+#include "core/klt_pools.h"
 #include "core/preempt.h"
 #include "core/watchdog_findings.h"
 #include "core/workers.h"

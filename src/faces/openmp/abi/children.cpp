@@ -22,7 +22,7 @@
 #include <spawn.h>
 #include <threads.h>
 
-#include "core/klt_switch.h"
+#include "core/lend.h"
 #include "core/preempt.h"
 #include "core/signal_masks.h"
 #include "faces/openmp/abi/export.h"

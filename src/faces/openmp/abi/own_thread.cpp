@@ -18,7 +18,7 @@
 #include <csignal>
 #include <pthread.h>
 
-#include "core/klt_switch.h"
+#include "core/lend.h"
 #include "core/segment.h"
 #include "core/signal_masks.h"
 #include "core/stack.h"

@@ -11,7 +11,7 @@
 #include <csignal>
 
 #include "core/identities.h"
-#include "core/klt_switch.h"
+#include "core/lend.h"
 #include "core/signal_masks.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/next_function.h"
