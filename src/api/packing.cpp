@@ -9,7 +9,7 @@
 #include "core/preempt.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
-#include "os/interrupt.h"
+#include "os/code_not_to_leave.h"
 
 using namespace weft;
 

@@ -46,6 +46,7 @@
 #include "os/control.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
+#include "os/code_not_to_leave.h"
 #include "os/klt.h"
 
 namespace weft::core {

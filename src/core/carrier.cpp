@@ -27,6 +27,7 @@
 #include "os/futex.h"
 #include "os/identity.h"
 #include "os/klt.h"
+#include "os/signal_mask.h"
 
 namespace weft::core {
 namespace {

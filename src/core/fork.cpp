@@ -28,7 +28,6 @@
 #include "os/barrier.h"
 #include "os/distance.h"
 #include "os/identity.h"
-#include "os/interrupt.h"
 #include "os/klt.h"
 
 namespace weft::core {

@@ -49,6 +49,7 @@
 #include "os/futex.h"
 #include "os/identity.h"
 #include "os/interrupt.h"
+#include "os/signal_mask.h"
 
 namespace weft::core {
 namespace {

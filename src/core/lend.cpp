@@ -9,6 +9,7 @@
 #include "os/cpus.h"
 #include "os/futex.h"
 #include "os/identity.h"
+#include "os/signal_mask.h"
 
 namespace weft::core {
 namespace {

@@ -16,6 +16,7 @@
 #include "core/workers.h"
 #include "os/clock.h"
 #include "os/interrupt.h"
+#include "os/code_not_to_leave.h"
 
 namespace weft::core {
 

@@ -18,7 +18,6 @@
 #include "os/barrier.h"
 #include "os/fault.h"
 #include "os/identity.h"
-#include "os/interrupt.h"
 #include "os/klt.h"
 
 namespace weft::core {

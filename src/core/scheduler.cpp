@@ -37,7 +37,7 @@
 #include "core/watchdog.h"
 #include "os/barrier.h"
 #include "os/futex.h"
-#include "os/interrupt.h"
+#include "os/frames_below.h"
 
 namespace weft::core {
 namespace {

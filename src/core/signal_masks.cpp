@@ -4,6 +4,8 @@
 
 #include "core/worker.h"
 #include "os/klt.h"
+#include "os/frames_below.h"
+#include "os/signal_mask.h"
 
 namespace weft::core {
 

@@ -22,7 +22,7 @@
 
 #include "base/relaxed.h"
 #include "os/identity.h"
-#include "os/interrupt.h"
+#include "os/signal_mask.h"
 
 namespace weft::core {
 

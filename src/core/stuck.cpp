@@ -25,6 +25,8 @@
 #include "core/workers.h"
 #include "os/barrier.h"
 #include "os/interrupt.h"
+#include "os/signal_mask.h"
+#include "os/code_not_to_leave.h"
 #include "os/klt.h"
 #include "os/ticker.h"
 

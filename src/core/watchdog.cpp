@@ -19,7 +19,7 @@
 #include "os/barrier.h"
 #include "os/clock.h"
 #include "os/futex.h"
-#include "os/interrupt.h"
+#include "os/code_not_to_leave.h"
 #include "os/klt.h"
 #include "os/stack_memory.h"
 #include "os/ticker.h"

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "os/interrupt.h"
+#include "os/code_name.h"
 
 namespace weft::core {
 namespace {

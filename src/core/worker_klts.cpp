@@ -26,7 +26,7 @@
 #include "os/fault.h"
 #include "os/futex.h"
 #include "os/identity.h"
-#include "os/interrupt.h"
+#include "os/signal_mask.h"
 #include "os/klt.h"
 
 namespace weft::core {

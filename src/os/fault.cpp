@@ -31,7 +31,7 @@
 #include "arch/interrupted.h"
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
-#include "os/interrupt.h"
+#include "os/signal_mask.h"
 #include "os/klt.h"
 #include "os/pages.h"
 #include "os/stack_memory.h"

@@ -8,7 +8,7 @@
 // control is resumed, on whichever KLT, the handler returns into the interrupted code with all registers as the kernel
 // saved them, vector registers included. Three things make this safe:
 //   - Whoever leaves looks first where the code was (Interruption::in_weft, in_runtime): locks inside malloc or stdio
-//     would otherwise be held by something that waits.
+//     would otherwise be held by something that waits (code_not_to_leave.h, frames_below.h).
 //   - The signal is unblocked before the code is left, so any number of units can be left so; and the KLT has blocked
 //     again what it had before a call with a mask of its own (ppoll, sigsuspend).
 //   - What the kernel restores on return belongs to a KLT, not to the code: signal mask and alternate stack are set to
@@ -30,9 +30,10 @@
 #pragma once
 
 #include <atomic>
-#include <csignal>
 #include <cstdint>
 #include <sys/types.h>
+
+#include "os/signal_mask.h"
 
 namespace weft::os {
 
@@ -73,12 +74,6 @@ void spare_small_stacks(bool (*has_room)(std::uintptr_t stack));
 /// From the handler: calls function(argument), which may switch away from here and come back on another KLT.
 void leave(const Interruption& interruption, void (*function)(void*), void* argument);
 
-/// Whether the caller runs in a handler of the program's, as far as blocked signals tell. A system call.
-bool in_handler_of_program();
-
-/// Whether the caller has been called by dl_iterate_phdr(), which holds a lock of the dynamic linker's.
-bool called_under_lock_of_linker();
-
 /// The signal in use, 0 if none: KLTs of weft's must not block it.
 int interrupt_signal();
 
@@ -93,57 +88,15 @@ bool keep_interrupt();
 /// The signal is in use no more. Any caller.
 void stop_interrupting();
 
-/// The signals that a KLT has blocked, for the calling one. No libc, no errno.
-using SignalMask = std::uint64_t;
-/// That of one signal; none of signal 0.
-constexpr SignalMask mask_of(int signal) {
-  return signal > 0 ? SignalMask{1} << static_cast<unsigned>(signal - 1) : SignalMask{0};
-}
-/// The two that glibc keeps for itself: by them it cancels a thread, and has every thread change its user id, so that
-/// setuid() in any thread waits for as long as one has them blocked.
-inline constexpr SignalMask signals_of_libc = mask_of(__SIGRTMIN) | mask_of(__SIGRTMIN + 1);
-SignalMask signals_blocked();
+/// Whether the calling KLT has it blocked from now on.
 void block_interrupt(bool block);
+/// It has. What was blocked before.
 SignalMask block_interrupt_only();
-SignalMask block_all_signals();  // but for libc's
-void set_signals(SignalMask mask);
-/// Those that the process has handlers for, weft's among them.
-SignalMask signals_with_handlers();
-/// Of these, which it has blocked: takes those that are pending, and which they are.
-SignalMask take_pending(SignalMask signals);
-/// Sends them to the calling KLT.
-void send_to_this_klt(SignalMask signals);
 
 /// Sleeps, all signals blocked but this one, until one comes; the handler ignores what wakes so. Nothing is lost if it
 /// was blocked before: then it comes at once. The one that was chosen, also if the program takes it meanwhile.
 void suspend_for_interrupt();
 void wake_from_suspension(pid_t klt);
-
-/// Whether the instruction belongs to one of libc's functions in which a program that waits is most of the time
-/// (sched_yield, clock_nanosleep, pthread_spin_lock); no lock of libc's is held in there.
-bool is_in_waiting_call(std::uintptr_t instruction);
-
-/// sched_yield() as libc has it: found there, a unit may be left.
-void libc_sched_yield();
-
-/// Whether the instruction belongs to the library that malloc() comes from, which is not libc.
-bool is_in_replaced_allocator(std::uintptr_t instruction);
-
-/// Whether malloc() is a part of the program itself (Interruption::beside_allocator).
-bool allocator_lies_in_program();
-
-/// Finds out anew which code is not to be left, if libraries have come or gone; by the watchdog too, while there are
-/// ticks. Not from the handler.
-void refresh_code_not_to_leave();
-
-/// The function and the library that an instruction belongs to; "" where neither the dynamic linker nor the library's
-/// file knows it. Not from the handler.
-struct CodeName {
-  std::uintptr_t begin = 0;  // of the function, or of the library if that is not known
-  const char* function = "";
-  const char* library = "";
-};
-CodeName name_of_code(std::uintptr_t instruction);
 
 /// Sends the signal to the KLT, on behalf of the watchdog. False: errno says why; 0: there is none any more.
 bool interrupt(pid_t klt);

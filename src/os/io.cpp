@@ -10,7 +10,7 @@
 
 #include "arch/system_call.h"
 #include "os/clock.h"
-#include "os/signal_set.h"
+#include "os/signal_mask.h"
 
 namespace weft::os {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <sys/types.h>
 
-#include "os/interrupt.h"
+#include "os/signal_mask.h"
 
 namespace weft::os {
 

@@ -17,7 +17,7 @@
 #include <pthread.h>
 
 #include "os/clock.h"
-#include "os/interrupt.h"
+#include "os/signal_mask.h"
 
 namespace weft::os {
 namespace {

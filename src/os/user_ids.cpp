@@ -28,7 +28,7 @@
 
 #include "arch/system_call.h"
 #include "arch/thread_pointer.h"
-#include "os/interrupt.h"
+#include "os/signal_mask.h"
 
 namespace weft::os {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/extras.h"
 #include "core/sync/barrier.h"
 #include "core/sync/mutex.h"
-#include "os/interrupt.h"
+#include "os/code_not_to_leave.h"
 #include "os/libraries.h"
 #include "support.h"
 

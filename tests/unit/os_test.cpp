@@ -34,6 +34,7 @@
 #include "os/exported_function.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
+#include "os/code_not_to_leave.h"
 #include "os/io.h"
 #include "os/klt.h"
 #include "os/stack_memory.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/identities.h"
-#include "os/interrupt.h"
 #include "spinner.h"
 #include "support.h"
 

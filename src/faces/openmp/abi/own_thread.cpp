@@ -25,7 +25,7 @@
 #include "core/worker.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/next_function.h"
-#include "os/interrupt.h"
+#include "os/signal_mask.h"
 #include "os/klt.h"
 
 namespace weft::openmp {

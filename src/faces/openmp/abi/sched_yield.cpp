@@ -13,7 +13,7 @@
 
 #include "core/scheduler.h"
 #include "faces/openmp/abi/export.h"
-#include "os/interrupt.h"
+#include "os/code_not_to_leave.h"
 
 namespace weft::openmp {
 

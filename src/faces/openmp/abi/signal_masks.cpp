@@ -18,7 +18,7 @@
 #include "faces/openmp/member.h"
 #include "faces/openmp/team.h"
 #include "os/klt.h"
-#include "os/signal_set.h"
+#include "os/signal_mask.h"
 
 namespace weft::openmp {
 namespace {
