@@ -99,7 +99,7 @@ typedef struct weft_barrier {
   void* shards;
 } weft_barrier;
 /* clang-format off */
-#define WEFT_BARRIER_INIT(parties) {0, 0, (parties), 0, 0}
+#define WEFT_BARRIER_INIT(parties) {0, 0, (parties), 0, NULL}
 /* clang-format on */
 
 /* For so many parties, round after round. ARGUMENT: 0. */

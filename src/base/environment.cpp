@@ -61,12 +61,12 @@ bool read_number(ValueReader& value, long& number, long least, long most) {
 }
 
 bool read_size(ValueReader& value, std::size_t& bytes, std::size_t least, std::size_t most) {
-  static const char* const units[] = {"b", "k", "m", "g", "t"};
-  constexpr int unit_count = 5;
+  static const char* const units[] = {"b", "k", "m", "g", "t", "kb", "mb", "gb", "tb"};  // as LLVM's runtime takes them
+  constexpr int unit_count = 9;
+  constexpr int shifts[] = {0, 10, 20, 30, 40, 10, 20, 30, 40, 10};  // without a unit: KiB
   long number = 0;
   if (!value.take_number(number, 0, LONG_MAX)) return false;
-  const int index = take_one_of(value, units, unit_count);
-  const int shift = 10 * (index == unit_count ? 1 : index);
+  const int shift = shifts[take_one_of(value, units, unit_count)];
   const auto count = static_cast<std::size_t>(number);
   if (!value.at_end() || count > most >> shift || count << shift < least) return false;
   bytes = count << shift;
@@ -100,11 +100,12 @@ bool is_one_of(const char* name, std::size_t length, const char* const* names, i
   return false;
 }
 
-// What differs from the name in the fewest letters, or nullptr if nothing is like it. All begin with the prefix.
+// What differs from the name in the fewest letters, fewer than half of them; nullptr: nothing is like it. All begin
+// with the prefix.
 const char* nearest(const char* name, std::size_t prefix, const char* const* names, int count) {
   constexpr unsigned most = 5;
   const std::size_t length = strlen(name) - prefix;
-  unsigned limit = static_cast<unsigned>(length + 1) / 2;
+  unsigned limit = static_cast<unsigned>(length) / 2;
   if (limit > most) limit = most;
   const char* found = nullptr;
   for (int index = 0; index < count; ++index) {

@@ -41,6 +41,8 @@ struct Line {
     if (end < 0) return;
     end += prefix;
     if (end > static_cast<int>(sizeof text) - 2) end = static_cast<int>(sizeof text) - 2;
+    for (char* letter = text + prefix; letter != text + end; ++letter)
+      if (static_cast<unsigned char>(*letter) < ' ') *letter = '?';  // one line, whatever a value holds
     text[end++] = '\n';
     length = static_cast<std::size_t>(end);
   }

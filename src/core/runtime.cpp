@@ -34,9 +34,10 @@ bool report_overflow(void* address, bool may_go_on) {
   if (stack == nullptr || !stack->guard_holds(address)) return false;
   const Unit& unit = *this_worker()->current;
   while (!may_go_on && !base::first_to_end()) ::pause();
+  const bool has_own_size = unit.stack_class != 0 || has_flag(unit, UnitFlag::own_memory);
   base::warn("stack overflow in %s (stack of %zu KiB); raise %s",
              details(unit).name != nullptr ? details(unit).name : "a unit without a name", stack->usable_size() / 1024,
-             runtime.config.stack_setting);
+             has_own_size ? runtime.config.stack_setting_of_unit : runtime.config.stack_setting);
   return true;
 }
 

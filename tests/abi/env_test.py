@@ -102,6 +102,14 @@ GOOD = {
 GOOD_ON_WEFT = {
     "wait-hybrid": ({"OMP_WAIT_POLICY": "hybrid"}, {}),
     "wait-auto": ({"OMP_WAIT_POLICY": "auto"}, {}),
+    # As LLVM's runtime takes them.
+    "dynamic-y": ({"OMP_DYNAMIC": "Y"}, {"dynamic": "1", "sizes": None}),
+    "nested-n": ({"OMP_NESTED": "n"}, {}),
+    "stack-MB": ({"OMP_STACKSIZE": "40Mb"}, {"stack": "1"}),
+    "stack-KB": ({"OMP_STACKSIZE": "40960 KB"}, {"stack": "1"}),
+    "bind-0": ({"OMP_PROC_BIND": "0", "OMP_PLACES": "{0}"}, {}),
+    "bind-1": ({"OMP_PROC_BIND": "1", "OMP_PLACES": "{0}"}, {"proc_bind": "1", "places": "1"}),
+    "bind-disabled": ({"OMP_PROC_BIND": "disabled", "OMP_PLACES": "{0}"}, {}),
     "weft-stack": ({"WEFT_STACKSIZE": "40M"}, {"stack": "1"}),
     "weft-stack-spaces": ({"WEFT_STACKSIZE": " 40960 k "}, {"stack": "1"}),
     "weft-stack-wins": ({"OMP_STACKSIZE": "64K", "WEFT_STACKSIZE": "41943040b"}, {"stack": "1"}),
@@ -140,7 +148,7 @@ GOOD_ON_WEFT = {
 # Values that make no sense: one line that names variable, value and what was expected; otherwise as if unset.
 # (The stock runtime leaves out the value and what was expected.)
 BAD = {
-    "OMP_NUM_THREADS": ["abc", "0", "-3", "4,,2", "4,", "4 threads", "99999999999999999999", ""],
+    "OMP_NUM_THREADS": ["abc", "0", "-3", "4,,2", "4,", "4 threads", "4194305", "99999999999999999999", ""],
     "OMP_SCHEDULE": ["fast", "dynamic,-1", "dynamic,x", "dynamic,3,4", "monotonic:", "sometimes:static", ""],
     "OMP_DYNAMIC": ["maybe", "2", ""],
     "OMP_NESTED": ["2", "yesterday"],
@@ -168,6 +176,8 @@ BAD = {
     "OMP_PROC_BIND": [
         "maybe",
         "true,close",
+        "0,close",
+        "close,1",
         "close,",
         "false,spread",
         "",

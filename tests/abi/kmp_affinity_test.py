@@ -69,6 +69,9 @@ def check_made_up():
     permuted = [*range(0, 16, 2), *range(1, 16, 2)]
     made_up([[cpu] for cpu in permuted], [3, 4, 5, 6, 7], KMP_AFFINITY="granularity=fine,compact,1,3")
     made_up([[cpu] for cpu in permuted], [15, 0, 1, 2, 3], KMP_AFFINITY="granularity=fine,compact,1,31")
+    made_up([[cpu] for cpu in every], [6, 7, 8, 9, 10], KMP_AFFINITY="granularity=fine,logical,3")
+    made_up([[cpu] for cpu in permuted], around, KMP_AFFINITY="granularity=fine,physical")
+    made_up([[cpu] for cpu in permuted], [2, 3, 4, 5, 6], KMP_AFFINITY="physical,1,granularity=fine")
     made_up(pairs(range(0, 16, 2)), around, KMP_AFFINITY="noduplicates,compact")
     made_up([[*range(8)], [*range(8, 16)]], [0, 1, 0, 1, 0], KMP_AFFINITY="noduplicates,granularity=socket,compact")
     made_up([[*range(n, n + 4)] for n in (0, 4, 8, 12)], KMP_AFFINITY="noduplicates,granularity=ll_cache,compact")
@@ -91,7 +94,7 @@ def check_made_up():
     for many in ("3s", "5c", "2t@1", "1c@4", "1s,*c@4"):
         made_up(
             pairs(range(0, 16, 2)),
-            said=f"KMP_HW_SUBSET={many}: there are not so many",
+            said=f"KMP_HW_SUBSET={many}: the machine, as far as the process may use it, has fewer",
             KMP_HW_SUBSET=many,
             OMP_PLACES="cores",
         )
@@ -116,6 +119,7 @@ def check_here():
         "bogus",
         "compact,scatter",
         "compact,1,2,3",
+        "logical,1,2",
         "1,compact",
         "granularity=big,compact",
         "explicit",
@@ -146,6 +150,10 @@ def compare_with_libomp(folder):
             "proclist=[1,0],explicit",
             "explicit,proclist=[0-1,1-0:-1]",
             "norespect,compact",
+            "logical",
+            "logical,1",
+            "physical",
+            "granularity=fine,physical,1",
         )
     ]
     alike += [

@@ -60,7 +60,8 @@ class OverflowDeathTest : public ::testing::Test {
   }
 };
 
-constexpr char line_64[] = "weft: stack overflow in the deep unit \\(stack of 64 KiB\\); raise WEFT_STACKSIZE";
+constexpr char line_64[] =
+    "weft: stack overflow in the deep unit \\(stack of 64 KiB\\); raise weft_unit_attr.stack_size";
 
 TEST_F(OverflowDeathTest, IsNamedOnAWorker) {
   EXPECT_EXIT(on_a_worker(64U << 10U), ::testing::KilledBySignal(SIGSEGV), line_64);
@@ -77,7 +78,7 @@ TEST_F(OverflowDeathTest, IsNamedAfterADeviation) {
 
 TEST_F(OverflowDeathTest, IsNamedOnAThreadOfTheProgram) {
   EXPECT_EXIT(std::thread([] { on_a_root(1U << 20U, false); }).join(), ::testing::KilledBySignal(SIGSEGV),
-              "weft: stack overflow in the deep unit \\(stack of 1024 KiB\\); raise WEFT_STACKSIZE");
+              "weft: stack overflow in the deep unit \\(stack of 1024 KiB\\); raise weft_unit_attr.stack_size");
 }
 
 // A fault that is none of weft's goes where it went before.

@@ -120,7 +120,8 @@ void read_hardware_subset() {
         "once, then @OFFSET or nothing; with commas between, as 1s,2c@1,1t; using all processors",
         name, text);
   if (!select_all(hardware, requests, cpus))
-    return base::warn("%s=%s: there are not so many; using all processors", name, text);
+    return base::warn("%s=%s: the machine, as far as the process may use it, has fewer; using all processors", name,
+                      text);
   if (!hardware.foreign && !os::bind_this_klt(cpus))
     return base::warn("%s=%s: the system does not let the process use these; using all processors", name, text);
   hardware_subset.given = true;

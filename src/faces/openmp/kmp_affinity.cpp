@@ -24,9 +24,13 @@ using os::CpuSet;
 
 namespace {
 
-enum class Kind : std::uint8_t { unset, none, disabled, compact, scatter, balanced, explicit_ };
-const char* const kind_words[] = {"none", "disabled", "compact", "scatter", "balanced", "explicit"};
-constexpr int kind_count = 6;
+enum class Kind : std::uint8_t { unset, none, disabled, compact, scatter, balanced, explicit_, logical, physical };
+const char* const kind_words[] = {"none",     "disabled", "compact", "scatter",
+                                  "balanced", "explicit", "logical", "physical"};
+constexpr int kind_count = 8;
+
+/// The oldest words: compact, one thread of each core after the other or not. OFFSET counts cores.
+bool counts_cores(Kind kind) { return kind == Kind::logical || kind == Kind::physical; }
 
 struct Affinity {
   Kind kind = Kind::unset;
@@ -115,6 +119,11 @@ bool read_words(ValueReader& value, Affinity& result) {
     }
   } while (value.take(','));
   if (result.kind == Kind::unset && result.listed.count != 0) result.kind = Kind::explicit_;
+  if (counts_cores(result.kind)) {
+    if (numbers == 2) return false;
+    result.offset = result.permute;
+    result.permute = result.kind == Kind::physical ? 1 : 0;
+  }
   return value.at_end() && (result.kind != Kind::explicit_ || result.listed.count != 0);
 }
 
@@ -184,7 +193,8 @@ void sort(Numbered* numbered, unsigned count, unsigned depth, unsigned innermost
 
 unsigned innermost_first(unsigned depth) {
   const unsigned deepest = depth - 1;
-  if (affinity.kind == Kind::compact) return affinity.permute < deepest ? affinity.permute : deepest;
+  if (affinity.kind == Kind::compact || counts_cores(affinity.kind))
+    return affinity.permute < deepest ? affinity.permute : deepest;
   if (affinity.kind == Kind::scatter) return affinity.permute < deepest ? deepest - affinity.permute : 0;
   return 0;
 }
@@ -237,19 +247,21 @@ void list_places(const Hardware& hardware, PlaceList& list) {
 }  // namespace
 
 void read_kmp_affinity() {
-  base::read_variable("KMP_AFFINITY",
-                      "none, disabled, compact, scatter, balanced or explicit, PERMUTE and OFFSET after it or not, and "
-                      "granularity=fine|core|socket|..., proclist=[0,{1,3},4-8:2], verbose, nowarnings, norespect, "
-                      "noduplicates, with commas between",
-                      "(as if it were not set)", [](ValueReader& value) {
-                        Affinity read;
-                        if (!read_words(value, read)) {
-                          free(read.listed.sets);
-                          return false;
-                        }
-                        affinity = read;
-                        return true;
-                      });
+  base::read_variable(
+      "KMP_AFFINITY",
+      "none, disabled, compact, scatter, balanced or explicit, PERMUTE and OFFSET after it or not, or logical "
+      "or physical with OFFSET or not, and "
+      "granularity=fine|core|socket|..., proclist=[0,{1,3},4-8:2], verbose, nowarnings, norespect, "
+      "noduplicates, with commas between",
+      "(as if it were not set)", [](ValueReader& value) {
+        Affinity read;
+        if (!read_words(value, read)) {
+          free(read.listed.sets);
+          return false;
+        }
+        affinity = read;
+        return true;
+      });
   if (affinity.respect) return;
   CpuSet all;
   for (int cpu = 0; cpu < CpuSet::most; ++cpu) all.add(cpu);
@@ -262,6 +274,7 @@ bool use_kmp_affinity() {
   forget_places();
   if (affinity.kind == Kind::none || affinity.kind == Kind::disabled) return false;
   places.turn = affinity.kind == Kind::balanced ? Turn::balanced : Turn::one_each;
+  unsigned offset = affinity.kind == Kind::explicit_ ? 0 : affinity.offset;
   if (affinity.kind == Kind::explicit_) {
     take_places(affinity.listed);
   } else {
@@ -270,10 +283,11 @@ bool use_kmp_affinity() {
     PlaceList list;
     list_places(hardware, list);
     take_places(list);
+    if (counts_cores(affinity.kind)) offset *= threads_per_core(hardware);
   }
   keep_usable_places("KMP_AFFINITY", affinity.quiet);
   if (!places.in_use()) return false;
-  places.initial = affinity.kind == Kind::explicit_ ? 0 : affinity.offset % places.count;
+  places.initial = offset % places.count;
   return true;
 }
 

@@ -51,10 +51,14 @@ bool threads_are_settled = false;  // by OMP_NUM_THREADS, or cut by the quota
 Icv* read_into = &settings.icv;
 
 // The specification's first, then what LLVM's runtime takes besides.
-const char* const boolean_words[] = {"false",   "true",   "0",        "1",       "no",  "yes", "off", "on",
-                                     ".false.", ".true.", "disabled", "enabled", ".f.", ".t.", "f",   "t"};
-const char* const bind_words[] = {"false", "true", "primary", "close", "spread", "unset", "master"};
-constexpr int bind_word_count = 7;
+const char* const boolean_words[] = {"false",  "true",     "0",       "1",   "no",  "yes", "off", "on", ".false.",
+                                     ".true.", "disabled", "enabled", ".f.", ".t.", "f",   "t",   "n",  "y"};
+const char* const bind_words[] = {"false", "true",   "primary", "close", "spread",
+                                  "unset", "master", "0",       "1",     "disabled"};
+constexpr int bind_word_count = 10;
+constexpr ProcBind bind_of_word[] = {ProcBind::false_, ProcBind::true_, ProcBind::primary, ProcBind::close,
+                                     ProcBind::spread, ProcBind::unset, ProcBind::primary, ProcBind::false_,
+                                     ProcBind::true_,  ProcBind::false_};
 const char* const schedule_words[] = {"static", "dynamic", "guided", "auto"};
 const char* const wait_words[] = {"hybrid", "active", "passive", "auto"};  // the last is the first
 const char* const offload_words[] = {"default", "mandatory", "disabled"};
@@ -76,12 +80,15 @@ bool read_number(ValueReader& value, Integer& result, long least, long most) {
   return true;
 }
 
+// No Linux has more (PID_MAX_LIMIT). Members may need one each, for as many as the system still has: all of them.
+constexpr long most_threads = 4194304;
+
 bool read_num_threads(ValueReader& value) {
   int list[most_levels_in_list];
   int levels = 0;
   do {
     long number = 0;
-    if (levels == most_levels_in_list || !value.take_number(number, 1, INT_MAX)) return false;
+    if (levels == most_levels_in_list || !value.take_number(number, 1, most_threads)) return false;
     list[levels++] = static_cast<int>(number);
   } while (value.take(','));
   if (!value.at_end()) return false;
@@ -109,18 +116,16 @@ bool read_schedule(ValueReader& value) {
   return true;
 }
 
-ProcBind bind_of_word(int index) {
-  return index == bind_word_count - 1 ? ProcBind::primary : static_cast<ProcBind>(index);
-}
-
 bool read_proc_bind(ValueReader& value) {
   ProcBind list[most_levels_in_list];
   int levels = 0;
   do {
     const int index = levels == most_levels_in_list ? bind_word_count : take_one_of(value, bind_words, bind_word_count);
-    const bool policy = index >= 2 && index < bind_word_count;  // true and false can only stand alone
-    if (!policy && (index == bind_word_count || levels > 0 || !value.at_end())) return false;
-    list[levels++] = bind_of_word(index);
+    if (index == bind_word_count) return false;
+    const ProcBind bind = bind_of_word[index];
+    const bool stands_alone = bind == ProcBind::false_ || bind == ProcBind::true_;
+    if (stands_alone && (levels > 0 || !value.at_end())) return false;
+    list[levels++] = bind;
   } while (value.take(','));
   if (!value.at_end()) return false;
   memcpy(settings.bind_list, list, sizeof list[0] * static_cast<std::size_t>(levels));
@@ -239,8 +244,8 @@ void read_for_all_devices(const Variable& variable) {
 constexpr const char* a_boolean = "true or false";
 constexpr const char* own_or_system = "stack size, unless another variable sets it";
 const Variable variables[] = {
-    {"OMP_NUM_THREADS", read_num_threads, "a list of positive integers (64 at most)",
-     "one for each CPU that the process may use"},
+    {"OMP_NUM_THREADS", read_num_threads, "a list of integers from 1 to 4194304 (64 at most)",
+     "(one thread for each CPU that the process may use)"},
     {"OMP_SCHEDULE", read_schedule, "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]",
      "dynamic,1 (static in code of LLVM's compilers)"},
     {"OMP_DYNAMIC", [](ValueReader& value) { return read_boolean(value, read_into->dynamic); }, a_boolean, "false"},
@@ -253,7 +258,8 @@ const Variable variables[] = {
     {"OMP_STACKSIZE", read_stack_size, core::a_stack_size, own_or_system},
     {"OMP_WAIT_POLICY", read_wait_policy, "active, passive, hybrid or auto", "hybrid"},
     {"GOMP_SPINCOUNT", read_spin_count, "a number with k, m, g or t behind it, or infinite", "of OMP_WAIT_POLICY"},
-    {"OMP_PROC_BIND", read_proc_bind, "true, false, or a list of primary, close, spread and unset (64 at most)",
+    {"OMP_PROC_BIND", read_proc_bind,
+     "true, false, or a list of primary (or master), close, spread and unset (64 at most)",
      "false, or true where OMP_PLACES is set"},
     {"OMP_PLACES", [](ValueReader& value) { return given.places = read_places(value); },
      "threads, cores, ll_caches, numa_domains or sockets, with (COUNT) or not, or a list of places as "
@@ -272,7 +278,7 @@ const Variable variables[] = {
      "a positive integer", "(no limit)"},
     {"OMP_ALLOCATOR", read_default_allocator,
      "a predefined allocator, or a memory space as omp_default_mem_space:trait=value,...", "omp_default_mem_alloc"},
-    {"OMP_TARGET_OFFLOAD", read_target_offload, "default, mandatory or disabled", "default"},
+    {"OMP_TARGET_OFFLOAD", read_target_offload, "default, mandatory or disabled", "(which is default)"},
     {"OMP_DISPLAY_AFFINITY", [](ValueReader& value) { return read_boolean(value, global_icv.display_affinity); },
      a_boolean, "false"},
     {"OMP_DISPLAY_ENV", read_display, "true, false or verbose", "false"},

@@ -22,8 +22,10 @@ namespace weft::openmp {
 namespace {
 
 void check_device(int device, const char* by) {
-  if (device == invalid_device) base::fail("there is no device omp_invalid_device (%s)", by);
-  if (is_host_device(device) || global_icv.target_offload != TargetOffload::mandatory) return;
+  const bool mandatory = global_icv.target_offload == TargetOffload::mandatory;
+  if (device == invalid_device)
+    base::fail("%sthere is no device omp_invalid_device (%s)", mandatory ? "OMP_TARGET_OFFLOAD=mandatory: " : "", by);
+  if (is_host_device(device) || !mandatory) return;
   base::fail("OMP_TARGET_OFFLOAD=mandatory: there is no device %d (%s)", device, by);
 }
 
