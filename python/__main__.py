@@ -1,6 +1,11 @@
 """Lets a Python interpreter run this folder: `python3 CHECKOUT/python run ...`, with nothing installed."""
 
+import signal
 import sys
+
+# Ctrl-C ends the command as any other, also while modules are being loaded: by a traceback, as Python has it.
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from weft.__main__ import main
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from typing import TextIO
 
@@ -42,8 +43,12 @@ def tell_missing(command: str, package: str | None) -> None:
     print(": ".join(["weft", *([] if command.startswith("-") else [command]), why]), file=sys.stderr)
 
 
+def names_of_commands() -> list[str]:
+    return re.findall(r"^  (\w+) ", HELP, re.MULTILINE)
+
+
 def dispatch(arguments: list[str]) -> int:
-    if arguments[:1] in ([], ["--help"]):
+    if arguments[:1] in ([], ["--help"], ["-h"]):
         show_help()
         return 0 if arguments else USAGE_ERROR
     if arguments[:1] == ["--version"]:
@@ -59,6 +64,9 @@ def dispatch(arguments: list[str]) -> int:
         from weft import ctl
 
         return ctl.main(arguments[1:])
+    if not arguments[0].startswith("-") and arguments[0] not in names_of_commands():
+        print(f"weft: no such command '{arguments[0]}'; see weft --help", file=sys.stderr)
+        return USAGE_ERROR
     try:
         from weft import cli
 

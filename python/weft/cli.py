@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -67,6 +68,8 @@ def bench_command(context: typer.Context) -> None:
     """Compare OpenMP runtimes on this machine."""
     from weft.bench.app import app as bench
 
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # what it has started is to end with it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     raise typer.Exit(bench(args=context.args, prog_name="weft bench", standalone_mode=False) or 0)
 
 

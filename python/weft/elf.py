@@ -114,6 +114,8 @@ class Elf:
     @property
     def architecture_name(self) -> str:
         name = MACHINES.get(self.machine, f"machine {self.machine}")
+        if name == "x86-64" and self.bits == 32:
+            return "x32"
         return "32-bit x86" if name == "x86" else f"{name}, {self.bits} bits" if name == "RISC-V" else name
 
     @cached_property

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft.elf import Elf, ElfError, NotElfError
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
+UNUSABLE_NAMES = (errno.EACCES, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)  # 126, as of a shell
 
 # libgomp reads these from the environment; a stripped static copy still holds their names.
 LIBGOMP_TRACES = (b"GOMP_SPINCOUNT\0", b"GOMP_OPENACC_DIM\0")
@@ -56,10 +59,11 @@ def is_file(path: Path) -> bool:
 
 def check_executable(path: Path, name: str) -> Path:
     try:
-        mode = path.stat().st_mode
-    except PermissionError:
-        raise ProgramError(f"{name}: permission denied", NOT_EXECUTABLE) from None
-    except (OSError, ValueError):
+        mode = os.stat(name).st_mode  # noqa: PTH116  (Bug: a path object has lost the slash behind a file's name)
+    except (OSError, ValueError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        if number in UNUSABLE_NAMES:
+            raise ProgramError(f"{name}: {os.strerror(number).lower()}", NOT_EXECUTABLE) from None
         raise ProgramError(f"{name}: not found", NOT_FOUND) from None
     if stat.S_ISDIR(mode):
         raise ProgramError(f"{name}: is a directory", NOT_EXECUTABLE)
@@ -171,7 +175,7 @@ class Obstacle:
 
 
 def native_architecture() -> tuple[int, int, str]:
-    return Elf.open("/proc/self/exe").architecture
+    return Elf.open(sys.executable).architecture  # which does not need /proc
 
 
 def find_obstacles(path: Path, elf: Elf) -> list[Obstacle]:

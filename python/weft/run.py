@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from weft.elf import ElfError
+from weft.elf import Elf, ElfError
 from weft.paths import DROPIN, DROPIN_FOLDER, put_link
 from weft.program import (
     NOT_EXECUTABLE,
@@ -168,13 +168,8 @@ def unreached(image: Image) -> tuple[list[str], bool]:
     """Why weft does not reach this program, and whether its loader would choke on weft's library."""
     if image.elf is None:
         return [], False
-    try:
-        obstacles = [obstacle for obstacle in find_obstacles(image.path, image.elf) if obstacle.applies]
-        reasons = [obstacle.reason for obstacle in obstacles]
-        foreign = any(obstacle.foreign for obstacle in obstacles)
-    except (ElfError, OSError) as error:
-        return [str(error)], False
-    return reasons, foreign
+    obstacles = [obstacle for obstacle in find_obstacles(image.path, image.elf) if obstacle.applies]
+    return [obstacle.reason for obstacle in obstacles], any(obstacle.foreign for obstacle in obstacles)
 
 
 def restore_signals() -> None:
@@ -212,19 +207,35 @@ def execute(path: Path, arguments: list[str], environment: dict[str, str], image
         raise ProgramError(f"{arguments[0]}: {why_not_started(image, error)}", status) from None
 
 
+def check_dropin() -> None:
+    """Bug: where it was empty the loader's lines told of it, and where it could not be read, nobody did."""
+    try:
+        Elf.open(DROPIN).check()
+    except FileNotFoundError:
+        raise ProgramError(f"{DROPIN} is not there; run `make build`", WEFT_ERROR) from None
+    except (ElfError, OSError) as error:
+        problem = error.strerror if isinstance(error, OSError) else error
+        raise ProgramError(f"{DROPIN} cannot be used ({problem}); run `make build`", WEFT_ERROR) from None
+
+
 def start(options: Options) -> NoReturn:
-    path = find_program(options.program[0])
-    if not DROPIN.exists():
-        raise ProgramError(f"{DROPIN} is not there; run `make build`", WEFT_ERROR)
+    name = options.program[0]
+    path = find_program(name)
+    check_dropin()
     image = find_image(path)
     environment = environment_for(options, image)
+    shown = name if image.path == path and "/" in name else image.path
     if image.unreadable:
-        say(f"cannot tell whether weft reaches {image.path}: {image.problem}")
+        say(f"cannot tell whether weft reaches {shown}: {image.problem}")
     if image.damaged:  # Bug: where Linux starts it all the same, it crashed without a word
-        say(f"{image.path}: {image.problem}")
-    reasons, foreign = unreached(image)
-    if reasons:
-        say(f"weft does not reach {image.path}: {'; '.join(reasons)}")
+        say(f"{shown}: {image.problem}")
+    foreign = False
+    try:
+        reasons, foreign = unreached(image)
+        if reasons:
+            say(f"weft does not reach {shown}: {'; '.join(reasons)}")
+    except (ElfError, OSError) as error:
+        say(f"cannot tell whether weft reaches {shown}: {error}")
     restore_signals()
     execute(path, options.program, dict(os.environ) if foreign else environment, image)
 

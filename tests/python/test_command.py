@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -45,6 +46,32 @@ def test_unknown_command_is_a_usage_error() -> None:
     result = call("nonsense")
     assert result.returncode == 2
     assert "nonsense" in result.stderr
+
+
+def test_commands_are_known_without_packages() -> None:
+    for words in (["nonsense"], ["help"]):
+        bare = call_without_packages(ROOT, *words)
+        assert bare.returncode == 2
+        assert bare.stderr == f"weft: no such command '{words[0]}'; see weft --help\n"
+        assert call(*words).stderr == bare.stderr
+    assert call("-h").stdout == call("--help").stdout
+
+
+def test_a_copy_of_the_script_alone_says_what_it_misses(tmp_path: Path) -> None:
+    copy = shutil.copy(ROOT / "weft", tmp_path / "weft")
+    result = subprocess.run([copy, "info"], capture_output=True, text=True, check=False)
+    assert result.returncode == 125
+    assert f"{tmp_path}/python is not there" in result.stderr
+
+
+def test_interrupted_while_it_loads_it_says_nothing(tmp_path: Path) -> None:
+    """Bug: a traceback of whatever module was being loaded."""
+    (tmp_path / "weft").mkdir()
+    (tmp_path / "weft" / "__init__.py").touch()
+    (tmp_path / "weft" / "__main__.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\n")
+    shutil.copy(ROOT / "python" / "__main__.py", tmp_path)
+    result = subprocess.run(["/usr/bin/python3", tmp_path], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
 
 
 def test_version_is_the_same_everywhere() -> None:
@@ -244,6 +271,7 @@ def test_a_path_without_the_systems_tools(weft: Path, openmp_program: Path) -> N
 
 def test_a_system_without_python_is_told_in_one_line(tmp_path: Path) -> None:
     launcher = tmp_path / "weft"
+    (tmp_path / "python").mkdir()
     launcher.write_text((ROOT / "weft").read_text().replace("/usr/bin/python3", "/no/such/python"))
     launcher.chmod(0o755)
     result = subprocess.run(

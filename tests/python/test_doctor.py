@@ -29,6 +29,15 @@ def test_program_built_by_gcc(openmp_program: Path) -> None:
     assert doctor(str(openmp_program)) == 0
 
 
+def test_a_loader_that_is_not_there(openmp_program: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(openmp_program.read_bytes().replace(b"/lib64/ld-linux", b"/lib64/no-linux"))
+    program.chmod(0o755)
+    diagnosis = diagnose(str(program))
+    assert not diagnosis.can_take_over
+    assert diagnosis.obstacles == ["its loader '/lib64/no-linux-x86-64.so.2' is not found"]
+
+
 def test_program_without_openmp() -> None:
     diagnosis = diagnose("true")
     assert (kinds(diagnosis), diagnosis.can_take_over) == ([], True)

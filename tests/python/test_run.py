@@ -358,6 +358,57 @@ def test_program_for_another_machine_is_named(weft: Path, foreign_program: Path)
     assert "another architecture (aarch64)" in result.stderr
 
 
+def test_program_for_x32_is_named(weft: Path, openmp_program: Path, tmp_path: Path) -> None:
+    image = bytearray(openmp_program.read_bytes())
+    image[4] = 1  # of 32 bits
+    program = tmp_path / "x32"
+    program.write_bytes(image)
+    program.chmod(0o755)
+    result = run(weft, program)
+    assert "x32" in result.stderr or "a damaged ELF file" in result.stderr
+    assert "(x86-64)" not in result.stderr
+
+
+def test_names_that_no_program_can_have(weft: Path, openmp_program: Path, tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to("other")
+    (tmp_path / "other").symlink_to("one")
+    for name, reason in (
+        (f"{openmp_program}/", "not a directory"),  # Bug: it was run
+        (f"{tmp_path}/one", "too many levels of symbolic links"),
+        (f"/tmp/{'n' * 300}", "file name too long"),
+    ):
+        result = run(weft, name)
+        assert (result.returncode, result.stderr) == (126, f"weft: run: {name}: {reason}\n")
+
+
+def test_a_dropin_that_cannot_be_used(checkout: Path, openmp_program: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(checkout, copy)
+    dropin = copy / "build" / "dropin" / "libgomp.so.1"
+    for content in (b"", dropin.read_bytes()[:700]):
+        dropin.write_bytes(content)
+        result = run(copy / "weft", openmp_program)
+        assert (result.returncode, result.stdout) == (125, "")
+        assert f"{dropin} cannot be used" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_program_is_named_as_it_was_given(weft: Path, static_program: Path) -> None:
+    result = run(weft, f"./{static_program.name}", cwd=static_program.parent)
+    assert result.stderr.startswith(f"weft: run: weft does not reach ./{static_program.name}: ")
+
+
+def test_without_proc_weft_reaches_the_program_all_the_same(weft: Path, openmp_program: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can hide /proc")
+    script = 'mount -t tmpfs none /proc && exec "$0" "$@"'
+    command = ["unshare", "-m", "sh", "-c", script, weft, "run", openmp_program]
+    if subprocess.run([*command[:4], "mount -t tmpfs none /proc"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("/proc cannot be hidden here")
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "on weft\n0 arguments\n", "")
+
+
 def test_llvm_runtime_is_taken_over(weft: Path, compile_c, tmp_path: Path) -> None:
     runtime = compile_c("void __kmpc_fork_call(void) {}", "libomp.so.5", "-shared", "-Wl,-soname,libomp.so.5")
     program = compile_c(

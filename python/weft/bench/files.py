@@ -62,9 +62,10 @@ def find_outputs(stem: str, json_file: Path | None, png_file: Path | None) -> tu
         folder.mkdir(exist_ok=True)
     json_path = json_file or folder / f"{stem}.json"
     png_path = png_file or folder / f"{stem}.png"
-    for option, path in (("--json", json_path), ("--png", png_path)):
+    for option, given, path in (("--json", json_file, json_path), ("--png", png_file, png_path)):
         if reason := _why_not(path):
-            raise BadParameter(f"{option}: {path}: {reason}")
+            hint = "" if given is not None else f"; {option} FILE puts it elsewhere"
+            raise BadParameter(f"{option}: {path}: {reason}{hint}")
     if _are_one_file(json_path, png_path):
         raise BadParameter(f"--json and --png: {json_path} and {png_path} are one file")
     if _plot_format(png_path) not in PLOT_FORMATS:

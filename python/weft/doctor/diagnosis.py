@@ -144,6 +144,8 @@ def look_into(diagnosis: Diagnosis, image: Image) -> None:
     diagnosis.add_obstacles(obstacles)
     if any(obstacle.foreign for obstacle in obstacles):
         diagnosis.notes += [f"it needs {name}" for name in elf.needed if "omp" in name]
+    elif elf.interpreter is not None and not Path(elf.interpreter).exists():
+        diagnosis.obstacles.append(f"its loader {elf.interpreter!r} is not found")
     elif not elf.is_static_executable:
         libraries = loaded_libraries(image.path)
         add_runtimes(diagnosis, [(name, path, path) for name, path in libraries.found])
@@ -172,8 +174,10 @@ def diagnose_process(pid: int) -> Diagnosis:
         mapped = mapped_files((folder / "maps").read_text(errors="surrogateescape"))
     except (FileNotFoundError, ProcessLookupError):  # Bug: only the first one, as for a process that had ended before
         raise SubjectError(f"{pid}: a kernel thread, or a process that has ended") from None
-    except PermissionError:
-        raise SubjectError(f"{pid}: it belongs to another user, who would have to ask") from None
+    except PermissionError as error:
+        foreign = folder.stat().st_uid != os.geteuid()
+        why = "it belongs to another user, who would have to ask" if foreign else f"{error.filename}: {error.strerror}"
+        raise SubjectError(f"{pid}: {why}") from None
     diagnosis = Diagnosis(f"process {pid} ({program})", running=True)
     try:
         elf = Elf.open(folder / "exe")

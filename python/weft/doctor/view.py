@@ -6,6 +6,7 @@ import sys
 
 from weft.console import make_console, make_table
 from weft.doctor.diagnosis import Diagnosis, SubjectError, diagnose
+from weft.paths import DROPIN
 
 CAN, CANNOT, NO_SUBJECT = 0, 1, 2
 
@@ -17,6 +18,8 @@ def doctor(subject: str) -> int:
     except SubjectError as error:
         print(f"weft: doctor: {error}", file=sys.stderr)
         return NO_SUBJECT
+    if diagnosis.runtimes and not DROPIN.exists():
+        diagnosis.notes.append(f"weft is not built: {DROPIN} is not there; `make build` makes it")
     show(diagnosis)
     return CAN if diagnosis.can_take_over else CANNOT
 
