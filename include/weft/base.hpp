@@ -14,6 +14,10 @@
 #ifndef WEFT_BASE_HPP
 #define WEFT_BASE_HPP
 
+#if __cplusplus < 202002L
+#error "the headers weft/*.hpp need C++20 (-std=c++20); weft/weft.h, sync.h and io.h do for every C++"
+#endif
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

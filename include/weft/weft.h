@@ -374,11 +374,11 @@ WEFT_API int weft_scheduler_free(weft_scheduler* scheduler);
 WEFT_API int weft_scheduler_stops(weft_scheduler* scheduler);
 /* ARGUMENT: it has no pool with that number. */
 WEFT_API int weft_scheduler_pool(weft_scheduler* scheduler, size_t index, weft_pool** pool);
-/* Runs a unit that was popped, until it waits, yields or ends. Schedulers only. STATE: it runs, waits, or is done, and
- * so was not popped. */
+/* Runs a unit that was popped, until it waits, yields or ends. For schedulers; whoever else calls it runs the unit as
+ * they do, which is not looked at. STATE: it runs, waits, or is done, and so was not popped. */
 WEFT_API int weft_unit_run(weft_unit* unit);
-/* Puts the scheduler itself into `pool`, as a unit: it runs its pools until they are empty. MEMORY. [D] 3.2
- * (stackable). */
+/* Puts the scheduler itself into `pool`, as a unit: it runs its pools until they are empty. It may be pushed several
+ * times, and into a pool of its own: each time is a unit. MEMORY. [D] 3.2 (stackable). */
 WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
 
 /* A further worker, on a KLT of its own, with that scheduler. It lives until weft_worker_join(), which waits until its

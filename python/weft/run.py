@@ -33,7 +33,7 @@ Runs PROGRAM on weft's OpenMP runtime instead of the one it was built for (GCC's
 libiomp5). PROGRAM is not changed: it keeps its arguments, input, output, signals and exit status.
 
 Options:
-  --report       At exit, print on standard error what the runtime did, in each process that used it.
+  --report       At exit, print on standard error what the OpenMP runtime did, in each process that used it.
   --workers N    Use N workers, 1 to 1024 (default: one for each CPU that the process may use, no more than its
                  cgroup's quota allows).
   --help         Show this text.

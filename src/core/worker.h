@@ -269,8 +269,9 @@ struct alignas(base::cache_line) Worker {
   std::atomic<const Share*> lends_within{nullptr};
   mutable Spinlock overflow_lock;
   Share* overflow = nullptr;
-  Privacy privacy;    // of the deque, and of the ends of the units that were created here
-  Deque<Unit> deque;  // not the owner: within a Privacy::Visit
+  Privacy privacy;  // of the deque, and of the ends of the units that were created here
+  Deque<Unit>::Room deque_room;
+  Deque<Unit> deque{deque_room};  // not the owner: within a Privacy::Visit
   Inbox inbox;
   Aside aside;
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <grp.h>
 #include <omp.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 static int threads_of_this_user(void) {
@@ -235,6 +236,36 @@ static void little_address_space(void) {
         "with little address space: %s, without a line that says why: %s", text, run.errors);
 }
 
+// As much as 16 threads with their stacks of 8 MiB need.
+static void allow_memory_for_stacks(void) {
+  struct rlimit limit;
+  limit.rlim_cur = limit.rlim_max = (rlim_t)250 << 20;
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+static void sixteen_members_that_spin(void) {
+  enum { MEMBERS = 16, ROUNDS = 10 };
+  atomic_int arrived = 0;
+#pragma omp parallel num_threads(MEMBERS)
+  for (int round = 1; round <= ROUNDS; round++) {
+    atomic_fetch_add(&arrived, 1);
+    while (atomic_load(&arrived) < round * MEMBERS) {
+    }
+  }
+  CHECK_EQUAL(atomic_load(&arrived), MEMBERS * ROUNDS, "arrivals");
+}
+
+// Bug: kernel threads of weft's that had units to keep asked malloc() for a little memory, and had 64 MiB of address
+// space each for that: there was none left for stacks.
+static void stacks_have_the_address_space(void) {
+  const struct Run run = run_again("sixteen_members_that_spin",
+                                   (struct RunOptions){.environment = {"OMP_STACKSIZE=8M", "WEFT_NUM_WORKERS=2"},
+                                                       .before_exec = allow_memory_for_stacks});
+  char text[100];
+  describe_status(run.status, text, sizeof text);
+  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s; it printed: %s", text, run.errors);
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -245,6 +276,8 @@ int main(int count, char** arguments) {
       {"good_settings_are_silent", good_settings_are_silent, 0},
       {"negative_num_threads", negative_num_threads, 0},
       {"little_address_space", little_address_space, 0},
+      {"stacks_have_the_address_space", stacks_have_the_address_space, 0},
+      {"sixteen_members_that_spin", sixteen_members_that_spin, 1},
       {"with_no_thread_more", with_no_thread_more, 1},
       {"with_one_thread_more", with_one_thread_more, 1},
       {"with_three_threads_more", with_three_threads_more, 1},

@@ -38,14 +38,33 @@ namespace weft::core {
 
 template <class T>
 class Deque {
+  struct Array {
+    Array* older;
+    std::int64_t capacity;  // a power of two
+    bool is_room;           // and is not to be freed
+    std::atomic<T*>* slots() { return reinterpret_cast<std::atomic<T*>*>(this + 1); }
+    std::atomic<T*>& slot(std::int64_t index) { return slots()[index & (capacity - 1)]; }
+  };
+
+  static constexpr std::int64_t first_capacity = 64;
+
  public:
+  /// For the first elements. Outlives the deque.
+  class Room {
+    friend class Deque;
+    Array array_{nullptr, first_capacity, true};
+    std::atomic<T*> slots_[first_capacity] = {};  // Array::slots()
+  };
+
   Deque() = default;
+  /// The same, for an owner whose thread is not to come to malloc() for few elements: there it would get an arena.
+  explicit Deque(Room& room) : array_(&room.array_) {}
   Deque(const Deque&) = delete;
   Deque& operator=(const Deque&) = delete;
   ~Deque() {
     for (Array* array = array_.load(std::memory_order_relaxed); array != nullptr;) {
       Array* older = array->older;
-      std::free(array);
+      if (!array->is_room) std::free(array);
       array = older;
     }
   }
@@ -249,15 +268,6 @@ class Deque {
   }
 
  private:
-  struct Array {
-    Array* older;
-    std::int64_t capacity;  // a power of two
-    std::atomic<T*>* slots() { return reinterpret_cast<std::atomic<T*>*>(this + 1); }
-    std::atomic<T*>& slot(std::int64_t index) { return slots()[index & (capacity - 1)]; }
-  };
-
-  static constexpr std::int64_t first_capacity = 64;
-
   [[gnu::noinline]] bool push_growing(T* element) {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     const std::int64_t top = top_.load(std::memory_order_acquire);
@@ -276,7 +286,7 @@ class Deque {
     const std::int64_t capacity = old == nullptr ? first_capacity : old->capacity * 2;
     void* memory = std::malloc(sizeof(Array) + static_cast<std::size_t>(capacity) * sizeof(std::atomic<T*>));
     if (memory == nullptr) return nullptr;
-    auto array = new (memory) Array{old, capacity};
+    auto array = new (memory) Array{old, capacity, false};
     for (std::int64_t index = top; old != nullptr && index < bottom; ++index)
       new (&array->slot(index)) std::atomic<T*>(old->slot(index).load(std::memory_order_relaxed));
     array_.store(array, std::memory_order_release);
