@@ -14,6 +14,8 @@
 // thread-local, and blocks all signals.
 #include "core/carrier.h"
 
+#include <utility>
+
 #include "arch/context.h"
 #include "arch/thread_pointer.h"
 #include "core/identities.h"
@@ -22,6 +24,7 @@
 #include "core/preempt.h"
 #include "core/ready.h"
 #include "core/signal_masks.h"
+#include "core/watchdog.h"
 #include "os/cpus.h"
 #include "os/fault.h"
 #include "os/futex.h"
@@ -83,11 +86,20 @@ void bind_as_worker(Klt& self, int cpu) {
   if (!os::bind_klt(self.id, cpu)) self.cpu = Klt::not_known;
 }
 
+// It was made to wake up on one CPU, and may run where the process may, if nobody has said otherwise since. That is not
+// told by where it could run before: `taskset -a` may have passed by since then. And where that has left the process but
+// this one CPU, it cannot be told from the move. (Bug: it had the CPUs from before for ever.)
+void undo_move(Klt& self) {
+  const int moved_to = std::exchange(self.moved_to, -1);
+  if (moved_to < 0 || !is_still_bound(self, moved_to)) return;
+  const int watchdog = watchdog_klt.load(std::memory_order_relaxed);
+  os::bind_klt(self.id, watchdog != 0 ? os::cpus_of_klt(watchdog) : self.cpus);
+}
+
 // From now on this KLT carries the worker.
 void take_over(Klt& self) {
   Worker& worker = *self.worker;
-  if (self.moved_to >= 0 && is_still_bound(self, self.moved_to)) os::bind_klt(self.id, self.cpus);
-  self.moved_to = -1;
+  undo_move(self);
   worker.carrier.store(&self, std::memory_order_release);
   worker.klt.store(self.id, std::memory_order_release);
   bind_until_it_holds(worker, Klt::not_known, [&self](int cpu) { bind_as_worker(self, cpu); });

@@ -28,6 +28,7 @@ namespace weft::core {
 
 std::atomic<bool> watchdog_rests{false};
 std::atomic<bool> watchdog_interrupts{true};
+std::atomic<int> watchdog_klt{0};
 
 namespace {
 
@@ -86,6 +87,7 @@ std::uint64_t time_to_next_look() {
 }
 
 void* watch_workers(void*) {
+  watchdog_klt.store(os::this_klt(), std::memory_order_relaxed);
   os::sleep_exactly();
   unsigned idle_looks = 0;
   bool ends = false;
@@ -191,6 +193,7 @@ void disable_watchdog() {
 bool watchdog_is_disabled() { return forbidden.load(std::memory_order_relaxed); }
 
 void reset_watchdog() {
+  watchdog_klt.store(0, std::memory_order_relaxed);
   forget_what_was_seen();
   refusal_of_klt.forget();
   state.store(not_started, std::memory_order_relaxed);

@@ -15,6 +15,8 @@ extern std::atomic<bool> watchdog_rests;
 /// Whether it interrupts workers that are stuck; else it only stands in for those whose KLT sleeps, and serves
 /// preemption by time (core/preempt.h).
 extern std::atomic<bool> watchdog_interrupts;
+/// Its own, which nobody binds: where it may run is where the process may (core/cpus.h). 0: not started yet.
+extern std::atomic<int> watchdog_klt;
 void wake_watchdog();
 
 /// Units may get stuck from here on: called when work for several workers begins.
