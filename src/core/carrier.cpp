@@ -87,8 +87,8 @@ void bind_as_worker(Klt& self, int cpu) {
 }
 
 // It was made to wake up on one CPU, and may run where the process may, if nobody has said otherwise since. That is not
-// told by where it could run before: `taskset -a` may have passed by since then. And where that has left the process but
-// this one CPU, it cannot be told from the move. (Bug: it had the CPUs from before for ever.)
+// told by where it could run before: `taskset -a` may have passed by since then. And where that has left the process
+// but this one CPU, it cannot be told from the move. (Bug: it had the CPUs from before for ever.)
 void undo_move(Klt& self) {
   const int moved_to = std::exchange(self.moved_to, -1);
   if (moved_to < 0 || !is_still_bound(self, moved_to)) return;
