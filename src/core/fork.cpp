@@ -58,6 +58,14 @@ void go_on_as(Worker& worker, Worker& before, Unit* forked) {
   if (worker.root.was_unit) look_out_for_end_of(*forked, worker);
 }
 
+// A root's KLT has its own identity's memory registered, in which the kernel notes what it does. Where another one has
+// forked there, that memory is free in the child: glibc takes the root's thread for one that is gone. (Bug: the kernel
+// ended the child by SIGSEGV once glibc had given that stack back.)
+void forget_rseq_of_home(const Worker& before) {
+  const os::Identity* home = before.identities.home;
+  if (home != nullptr && home->thread_pointer != arch::thread_pointer()) os::unregister_rseq(home->thread_pointer);
+}
+
 // In the child there is one KLT, and every other worker is a picture of the past.
 void after_fork_in_child() {
   Worker* self = this_worker();
@@ -66,6 +74,7 @@ void after_fork_in_child() {
   const bool lent = self != nullptr && was_lent_from_here(*self);
   Unit* forked = nullptr;  // as it stays in a handler over a scheduler
   if (self != nullptr) forked = lent ? &self->root.unit : self->current;
+  if (self != nullptr) forget_rseq_of_home(*self);
   runtime.epoch.fetch_add(1, std::memory_order_relaxed);
   reset_slots();
   reset_worker_klts();

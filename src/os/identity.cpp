@@ -38,7 +38,7 @@ void expect_lenders() {
 }
 
 void* begin_lending() {
-  unregister_rseq();
+  unregister_rseq(arch::thread_pointer());
   if (has_lending_key) pthread_setspecific(lending_key, &lending_key);
   return arch::thread_pointer();
 }

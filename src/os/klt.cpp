@@ -383,11 +383,11 @@ std::optional<unsigned long> klt_sleeps(pid_t klt) {
 
 int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }
 
-void unregister_rseq() {
+void unregister_rseq(void* thread_pointer) {
   const auto offset = libc_names.rseq_offset;
   const auto size = libc_names.rseq_size;
   if (offset == nullptr || size == nullptr || *size == 0) return;
-  const long area = static_cast<long>(pthread_self()) + *offset;
+  const long area = reinterpret_cast<std::intptr_t>(thread_pointer) + *offset;
   // The kernel takes only the length that was registered. glibc registers what it calls the size, the least at any
   // rate; a version may call less the size than the area has in which the kernel fills all that it knows.
   for (const unsigned long length : {std::max(least_rseq_length, static_cast<unsigned long>(*size)),

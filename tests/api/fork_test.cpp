@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <thread>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -280,6 +281,55 @@ void unlock_in_child(weft_mutex& mutex, int& status) {
   });
   EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
   EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+}
+
+// Bug: weft_units() listed them.
+TEST_F(ForkTest, UnitsOfTheParentAreNoneOfTheChild) {
+  Jobs jobs;
+  weft_unit* waits = jobs.start(WEFT_FULL, [] { weft_suspend(); });
+  while (weft_unit_state(waits) != WEFT_SUSPENDED) weft_yield();
+  const auto has_its_own = [] {
+    if (weft_units(nullptr, 0) != 0) _exit(1);
+    weft_unit_attr attr = with(WEFT_FULL);
+    weft_unit* unit = nullptr;
+    if (weft_unit_create([](void*) { weft_suspend(); }, nullptr, &attr, &unit) != WEFT_OK) _exit(2);
+    while (weft_unit_state(unit) != WEFT_SUSPENDED) weft_yield();
+    if (weft_units(nullptr, 0) != 1) _exit(3);
+  };
+  const int status = status_of_child([&has_its_own] {
+    has_its_own();
+    _exit(status_of_child(has_its_own));
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(weft_resume(waits), WEFT_OK);
+  jobs.join();
+}
+
+// Bug: the kernel went on noting, for the only KLT, what it did, beside the thread pointer of the root: on a stack that
+// glibc takes for that of a thread which is gone, and gives back when there are others.
+TEST_F(ForkTest, AStackThatIsGoneInTheChildIsNotWrittenTo) {
+  int status = -1;
+  std::thread root([&status] {
+    Jobs jobs;
+    weft_unit_attr attr = with(WEFT_FULL);
+    attr.flags = WEFT_OWN_TLS;
+    jobs.start(attr, [&status] {
+      status = status_of_child([] {
+        pthread_attr_t large;
+        pthread_t thread;
+        pthread_attr_init(&large);
+        pthread_attr_setstacksize(&large, std::size_t{64} << 20U);  // more than glibc keeps of stacks that are free
+        if (pthread_create(
+                &thread, &large, [](void* argument) { return argument; }, nullptr) != 0)
+          _exit(1);
+        pthread_join(thread, nullptr);
+        for (int i = 0; i < 100; ++i) usleep(1000);
+      });
+    });
+    jobs.join();
+  });
+  root.join();
+  EXPECT_EQ(status, 0);
 }
 
 // Bug: the child waited for one that it does not have.
