@@ -375,7 +375,7 @@ TEST(Klt, WithdrawsItsRestartableSequences) {
     constexpr unsigned signature = 0x53053053;
     alignas(256) static char area[1024];
     const auto rseq = [](int flags) { return syscall(SYS_rseq, area, 256, flags, signature) == 0 ? 0 : errno; };
-    os::unregister_rseq();
+    os::unregister_rseq(arch::thread_pointer());
     const int error = rseq(0);
     if (error == ENOSYS || error == EPERM) GTEST_SKIP() << "the kernel has none";
     EXPECT_EQ(error, 0);
