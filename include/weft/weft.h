@@ -527,7 +527,8 @@ typedef struct weft_pool_info {
   size_t size;        /* units in it; of a custom one, what its size() says, which the caller calls */
 } weft_pool_info;
 /* The pools that were created and are not freed, but for the workers' own. weft_pool_free() waits for a query that
- * looks at the pool at this moment, so size() must not free one. */
+ * looks at the pool at this moment, so size() must not free one. A child of fork(2) has the parent's too; size() of one
+ * of the program's may wait for a lock there that was held when it forked. */
 WEFT_API size_t weft_pools(weft_pool_info* infos, size_t most);
 
 typedef enum weft_worker_state {

@@ -23,14 +23,16 @@ namespace native {
 namespace {
 
 struct Watched {
-  std::mutex mutex;
-  std::condition_variable ended;
   std::uint64_t seed = 0;
   std::string command;
+  std::chrono::seconds patience{0};
+  std::mutex mutex;
+  std::condition_variable ended;
   bool ends = false;
   std::thread thread;
 };
-Watched watched;
+// Never destroyed: a child whose unit comes to its end ends by exit(3), and the thread is the parent's.
+Watched* watched = new Watched;
 std::atomic<unsigned long> progress{0};
 
 std::array<std::atomic<const char*>, most_roots> root_places;
@@ -45,9 +47,9 @@ thread_local unsigned root_number = most_roots;
 }
 
 std::string line_of(const std::string& how, const std::string& what) {
-  const std::string seed = std::to_string(watched.seed);
+  const std::string seed = std::to_string(watched->seed);
   return how + " seed " + seed + ", " + std::to_string(weft_worker_count()) + " workers: " + what +
-         "; again: " + watched.command + " " + seed;
+         "; again: " + watched->command + " " + seed;
 }
 
 // One write, so that lines of several threads do not mix.
@@ -84,10 +86,10 @@ void die(int signal) {
   (void)raise(signal);
 }
 
-void watch(std::chrono::seconds patience) {
-  std::unique_lock lock(watched.mutex);
+void watch() {
+  std::unique_lock lock(watched->mutex);
   unsigned long last = progress.load();
-  while (!watched.ended.wait_for(lock, patience, [] { return watched.ends; })) {
+  while (!watched->ended.wait_for(lock, watched->patience, [] { return watched->ends; })) {
     const unsigned long now = progress.load();
     if (now == last) {
       say("HUNG", who_does_what());
@@ -100,9 +102,9 @@ void watch(std::chrono::seconds patience) {
 }  // namespace
 
 void watch_seed(std::uint64_t seed, const char* command) {
-  const std::lock_guard guard(watched.mutex);
-  watched.seed = seed;
-  watched.command = command;
+  const std::lock_guard guard(watched->mutex);
+  watched->seed = seed;
+  watched->command = command;
   (void)std::snprintf(last_line.data(), last_line.size(), "%s\n", line_of("DIED", "by a signal").c_str());
   note_progress();
 }
@@ -115,17 +117,31 @@ void name_seed_of_death() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) (void)sigaction(signal, &action, nullptr);
 }
 
-void start_watchdog(unsigned seconds) { watched.thread = std::thread(watch, std::chrono::seconds(seconds)); }
+void start_watchdog(unsigned seconds) {
+  watched->patience = std::chrono::seconds(seconds);
+  watched->thread = std::thread(watch);
+}
+
+// It has less patience than the parent, which waits for it.
+void watch_child() {
+  const Watched& parents = *watched;
+  watched = new Watched;
+  watched->seed = parents.seed;
+  watched->command = parents.command + " (a child)";
+  watched->patience = parents.patience / 2;
+  for (std::atomic<const char*>& place : root_places) place.store(nullptr);
+  watched->thread = std::thread(watch);
+}
 
 void note_progress() { progress.fetch_add(1, std::memory_order_relaxed); }
 
 void stop_watchdog() {
   {
-    const std::lock_guard guard(watched.mutex);
-    watched.ends = true;
-    watched.ended.notify_one();
+    const std::lock_guard guard(watched->mutex);
+    watched->ends = true;
+    watched->ended.notify_one();
   }
-  watched.thread.join();
+  watched->thread.join();
 }
 
 void fail(const char* what, long long actual, long long expected) {

@@ -15,6 +15,12 @@ constexpr bool sanitized = true;
 constexpr bool sanitized = false;
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+constexpr bool can_fork = false;  // it allows no threads in children
+#else
+constexpr bool can_fork = true;
+#endif
+
 constexpr unsigned most_roots = 64;
 
 /// Of which seed the failures are from here on. `command`: all but the seed.
@@ -26,6 +32,8 @@ void start_watchdog(unsigned seconds);
 /// A unit has begun, or has ended.
 void note_progress();
 void stop_watchdog();
+/// The calling thread is alone in a child of fork().
+void watch_child();
 
 [[noreturn]] void fail(const char* what, long long actual, long long expected);
 

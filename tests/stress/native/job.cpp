@@ -93,10 +93,13 @@ void draw_preemption(Random& random, const Wish& wish, weft_unit_attr& attr) {
   if (attr.technique == WEFT_STACKLESS || !program->preempts) return;
   if (wish.stays)
     attr.preemption = WEFT_PREEMPT_NONE;
+  else if (wish.sleeps)
+    attr.preemption = WEFT_PREEMPT_KLT_SWITCH;
   else if (wish.spins)
     attr.preemption = random.one_in(2) ? WEFT_PREEMPT_SIGNAL_YIELD : WEFT_PREEMPT_KLT_SWITCH;
   else
-    attr.preemption = static_cast<weft_preemption>(random.below(4));
+    attr.preemption = static_cast<weft_preemption>(wish.throws ? random.between(1, 3) : random.below(4));
+  if (wish.throws && attr.preemption == WEFT_PREEMPT_SIGNAL_YIELD) attr.flags |= WEFT_OWN_TLS;
 }
 
 weft_unit_attr draw_attributes(Random& random, Job& job, const Wish& wish, bool is_alone) {

@@ -70,8 +70,10 @@ struct Wish {
   void* shared = nullptr;
   bool waits = false;  // they must be able to
   bool parent_first = false;
-  bool spins = false;  // they are preemptive
-  bool stays = false;  // they neither wait nor are preempted
+  bool spins = false;   // they are preemptive
+  bool sleeps = false;  // in the kernel: they keep their kernel thread when they are preempted
+  bool throws = false;  // what is thread-local is their own, or they are not preempted
+  bool stays = false;   // they neither wait nor are preempted
   bool detached = false;
 };
 

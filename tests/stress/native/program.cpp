@@ -9,14 +9,14 @@
 
 namespace native {
 
-Program::Program(Random& random) : preempts(random.one_in(2)) {
+Program::Program(Random& random, Process process) : preempts(random.one_in(2)), is_child(process == Process::child) {
   program = this;
   for (unsigned kind = 0; kind < 4; ++kind) {
     guarded[kind].kind = kind;
     OK(weft_mutex_init(&guarded[kind].mutex, kind));
   }
   for (weft_key& key : keys) OK(weft_key_create(destroy_value, &key));
-  for (unsigned left = random.below(4); left > 0; --left) {
+  for (unsigned left = random.below(is_child ? 2 : 4); left > 0; --left) {
     std::vector<weft_pool*> own;
     for (unsigned i = random.between(1, 3); i > 0; --i) own.push_back(make_pool(random, WEFT_MPMC));
     pools.insert(pools.end(), own.begin(), own.end());
@@ -101,19 +101,33 @@ void set_preemption(Random& random) {
   MUST(error == WEFT_OK || error == WEFT_ERR_UNSUPPORTED);
 }
 
+void close_places() {
+  OK(weft_workers_set_active(weft_worker_count()));
+  for (const auto& place : program->places) place->close();
+}
+
 }  // namespace
+
+void run_child(Random& random) {
+  begin_root(0);
+  auto own = std::make_unique<Program>(random, Program::Process::child);
+  Actor self{random.fork(), {&own->detached}};
+  do_steps(self, random.between(1, 3));
+  wait_for_detached(own->detached);
+  check_counts();
+  close_places();
+}
 
 long run_program(std::uint64_t seed) {
   Random random(seed);
   begin_root(0);
   OK(weft_init());
-  auto own = std::make_unique<Program>(random);
+  auto own = std::make_unique<Program>(random, Program::Process::parent);
   if (own->preempts) set_preemption(random);
   run_roots(random);
   wait_for_detached(own->detached);
   check_counts();
-  OK(weft_workers_set_active(weft_worker_count()));
-  for (const auto& place : own->places) place->close();
+  close_places();
   check_nothing_left();
   OK(weft_finalize());
   IS(weft_finalize(), WEFT_ERR_UNINITIALISED);

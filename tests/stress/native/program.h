@@ -21,9 +21,11 @@ struct Guarded {
 };
 
 struct Program {
-  explicit Program(Random& random);
+  enum class Process { parent, child };
+  Program(Random& random, Process process);
 
   bool preempts;                               // some units are preemptive
+  bool is_child;                               // of fork()
   std::vector<std::unique_ptr<Place>> places;  // whose pools anybody may use
   std::vector<weft_pool*> pools;               // of these
   std::vector<weft_worker*> workers;           // of these
@@ -43,8 +45,12 @@ struct Program {
   std::atomic<long> detached{0};  // units that nobody joins, and that are not done
   std::atomic<long> created{0};
   std::atomic<long> ended{0};
+  std::atomic<unsigned> children{0};  // of fork()
 };
 inline Program* program = nullptr;
+
+/// The calling root's, in a child of fork(), where weft has been started, and the parent's pools have been left behind.
+void run_child(Random& random);
 
 /// How many units it was.
 long run_program(std::uint64_t seed);

@@ -17,6 +17,9 @@ enum Needs : unsigned {
   a_unit = 16,
   places = 32,      // the program has pools with workers that are there all the time
   preempting = 64,  // units are preempted
+  leaving = 128,    // who sleeps in the kernel leaves its worker
+  forking = 256,    // the process may have children
+  exiting = 512,    // that may end by exit(3): AddressSanitizer takes what the parent's threads have for lost then
 };
 
 struct Step {
@@ -59,6 +62,17 @@ Step steps[] = {
     {"pack_threads", pack_threads, 1, a_team | open | a_root},
     {"add_worker", add_worker, 1, a_team | open | places | a_root},
     {"start_root", start_root, 1, a_team | open | a_root},
+    {"use_file", use_file, 2, 0},
+    {"pass_stream", pass_stream, 2, a_team},
+    {"share_file", share_file, 2, a_team},
+    {"poll_files", poll_files, 2, a_team},
+    {"shut_down", shut_down, 1, a_team},
+    {"serve", serve, 1, a_team},
+    {"block_for_another", block_for_another, 1, a_team | leaving},
+    {"sleep_for_another", sleep_for_another, 2, a_team | preempting},
+    {"fork_child", fork_child, 1, forking},
+    {"fork_in_units", fork_in_units, 1, a_team | forking | exiting},
+    {"throw_exceptions", throw_exceptions, 2, a_team},
 };
 
 unsigned what_has(const Actor& actor) {
@@ -68,6 +82,8 @@ unsigned what_has(const Actor& actor) {
   if (!actor.ground.confined) has |= open;
   if (!program->pools.empty()) has |= places;
   if (program->preempts && !sanitized) has |= preempting;
+  if (!sanitized) has |= leaving | exiting;
+  if (!program->is_child && can_fork) has |= forking;
   return has;
 }
 

@@ -20,6 +20,16 @@ StepFunction meet_at_barrier, pass_through_buffer, wait_for_once, resume_in_ring
 StepFunction open_place, open_private_place, produce_alone, change_scheduler, push_scheduler, pack_threads, add_worker,
     start_root;
 
+// Files: steps_io.cpp; sockets: steps_sockets.cpp.
+StepFunction use_file, pass_stream, share_file, poll_files, shut_down;
+StepFunction serve;
+// Units that sleep in the kernel: steps_kernel.cpp.
+StepFunction block_for_another, sleep_for_another;
+// Children of the process: steps_fork.cpp.
+StepFunction fork_child, fork_in_units;
+// Exceptions: steps_throw.cpp.
+StepFunction throw_exceptions;
+
 /// The destructor of the program's keys.
 void destroy_value(void* value);
 

@@ -48,7 +48,7 @@ void block(Actor& actor) {
 }
 
 void dwell(Actor& actor) {
-  switch (actor.random.below(7)) {
+  switch (actor.random.below(8)) {
     case 0:
       return yield(actor);
     case 1:
@@ -60,10 +60,23 @@ void dwell(Actor& actor) {
       return compute_for(actor.random.below(30'000));
     case 4:
       return compute_undisturbed(actor);
+    case 5:
+      return use_file(actor);
     default:
       return;
   }
 }
+
+namespace {
+
+// In a child the parent's pools are among them, whose locks may have been taken when it forked.
+void look_at_pools() {
+  weft_pool_info pools[16];
+  const size_t count = weft_pools(pools, 16);
+  for (size_t i = 0; i < std::min<size_t>(count, 16); ++i) MUST(pools[i].pool != nullptr);
+}
+
+}  // namespace
 
 // What the queries show is of the past; but it makes sense.
 void look(Actor& actor) {
@@ -71,9 +84,7 @@ void look(Actor& actor) {
   const size_t unit_count = weft_units(units, 32);
   if (actor.job != nullptr) MUST(unit_count >= 1);
   for (size_t i = 0; i < std::min<size_t>(unit_count, 32); ++i) MUST(units[i].state != WEFT_DONE);
-  weft_pool_info pools[16];
-  const size_t pool_count = weft_pools(pools, 16);
-  for (size_t i = 0; i < std::min<size_t>(pool_count, 16); ++i) MUST(pools[i].pool != nullptr);
+  if (!program->is_child) look_at_pools();
   weft_worker_info workers[64];
   const size_t worker_count = std::min<size_t>(weft_workers(workers, 64), 64);
   for (size_t i = 1; i < worker_count; ++i) MUST(workers[i].index > workers[i - 1].index);

@@ -1,0 +1,75 @@
+// Units that sleep in the kernel until another unit wakes them, and so must not keep their worker from it.
+#include "check.h"
+#include "files.h"
+#include "step.h"
+
+#include <weft/io.h>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace native {
+namespace {
+
+struct Sleeping {
+  FilePair files;
+  unsigned sleepers;
+  std::atomic<unsigned> woken{0};
+};
+
+void read_byte(void* file) {
+  pollfd one{*static_cast<int*>(file), POLLIN, 0};
+  char byte = 0;
+  while (read(one.fd, &byte, 1) != 1) {
+    MUST(errno == EAGAIN || errno == EINTR);
+    (void)poll(&one, 1, -1);
+  }
+}
+
+void write_bytes(Actor& actor, const Sleeping& sleeping) {
+  for (unsigned left = sleeping.sleepers; left > 0; --left) {
+    dwell(actor);
+    size_t count = 0;
+    OK(weft_write(sleeping.files.writer, "x", 1, &count));
+  }
+}
+
+void block_or_wake(Actor& actor) {
+  auto& sleeping = shared_of<Sleeping>(actor);
+  if (actor.job->index == sleeping.sleepers) return write_bytes(actor, sleeping);
+  OK(weft_blocking(read_byte, &sleeping.files.reader));
+  sleeping.woken.fetch_add(1);
+}
+
+void sleep_or_wake(Actor& actor) {
+  auto& sleeping = shared_of<Sleeping>(actor);
+  at("read()");
+  if (actor.job->index == sleeping.sleepers) return write_bytes(actor, sleeping);
+  read_byte(&sleeping.files.reader);
+  sleeping.woken.fetch_add(1);
+}
+
+}  // namespace
+
+void block_for_another(Actor& actor) {
+  Sleeping sleeping{FilePair(actor.random), actor.random.between(1, 4)};
+  if (!sleeping.files.is_open()) return;
+  Team team(actor, {.body = block_or_wake, .shared = &sleeping, .waits = true});
+  actor.random.one_in(2) ? team.create(sleeping.sleepers + 1) : team.create_many(sleeping.sleepers + 1);
+  team.end();
+  SAME(sleeping.woken.load(), sleeping.sleepers);
+}
+
+// They say nothing to weft: KLT-switching takes their worker away. All in one pool, of one priority (spin_together).
+void sleep_for_another(Actor& actor) {
+  Sleeping sleeping{FilePair(actor.random), actor.random.between(1, 4)};
+  if (!sleeping.files.is_open()) return;
+  Team team(actor, {.body = sleep_or_wake, .shared = &sleeping, .waits = true, .sleeps = true});
+  team.create_many(sleeping.sleepers + 1);
+  team.end();
+  SAME(sleeping.woken.load(), sleeping.sleepers);
+}
+
+}  // namespace native
