@@ -3,7 +3,7 @@
 import signal
 import sys
 
-# Ctrl-C ends the command as any other, also while modules are being loaded: by a traceback, as Python has it.
+# Ctrl-C ends the command at once, also while modules are loaded. (Bug: Python told of that by a traceback.)
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

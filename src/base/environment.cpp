@@ -100,8 +100,8 @@ bool is_one_of(const char* name, std::size_t length, const char* const* names, i
   return false;
 }
 
-// What differs from the name in the fewest letters, fewer than half of them; nullptr: nothing is like it. All begin
-// with the prefix.
+// What differs from the name in the fewest letters, half of them at most; nullptr: nothing is like it. All begin with
+// the prefix.
 const char* nearest(const char* name, std::size_t prefix, const char* const* names, int count) {
   constexpr unsigned most = 5;
   const std::size_t length = strlen(name) - prefix;
