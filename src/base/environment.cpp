@@ -100,12 +100,12 @@ bool is_one_of(const char* name, std::size_t length, const char* const* names, i
   return false;
 }
 
-// What differs from the name in the fewest letters, half of them at most; nullptr: nothing is like it. All begin with
-// the prefix.
+// What differs from the name in the fewest letters, about half of them at most, of a short name in one; nullptr:
+// nothing is like it. All begin with the prefix.
 const char* nearest(const char* name, std::size_t prefix, const char* const* names, int count) {
   constexpr unsigned most = 5;
   const std::size_t length = strlen(name) - prefix;
-  unsigned limit = static_cast<unsigned>(length) / 2;
+  unsigned limit = length < 4 ? 1 : static_cast<unsigned>(length + 1) / 2;
   if (limit > most) limit = most;
   const char* found = nullptr;
   for (int index = 0; index < count; ++index) {
