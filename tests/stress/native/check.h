@@ -9,16 +9,11 @@
 namespace native {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-/// Nothing is preempted, and units have no thread-local storage of their own.
+/// Nothing is preempted, and units have no thread-local storage of their own. Nobody forks: AddressSanitizer's
+/// allocator does not survive that beside busy threads, and ThreadSanitizer allows no threads in children.
 constexpr bool sanitized = true;
 #else
 constexpr bool sanitized = false;
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-constexpr bool can_fork = false;  // it allows no threads in children
-#else
-constexpr bool can_fork = true;
 #endif
 
 constexpr unsigned most_roots = 64;

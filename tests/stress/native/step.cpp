@@ -19,7 +19,6 @@ enum Needs : unsigned {
   preempting = 64,  // units are preempted
   leaving = 128,    // who sleeps in the kernel leaves its worker
   forking = 256,    // the process may have children
-  exiting = 512,    // that may end by exit(3): AddressSanitizer takes what the parent's threads have for lost then
 };
 
 struct Step {
@@ -71,7 +70,7 @@ Step steps[] = {
     {"block_for_another", block_for_another, 1, a_team | leaving},
     {"sleep_for_another", sleep_for_another, 2, a_team | preempting},
     {"fork_child", fork_child, 1, forking},
-    {"fork_in_units", fork_in_units, 1, a_team | forking | exiting},
+    {"fork_in_units", fork_in_units, 1, a_team | forking},
     {"throw_exceptions", throw_exceptions, 2, a_team},
 };
 
@@ -82,8 +81,8 @@ unsigned what_has(const Actor& actor) {
   if (!actor.ground.confined) has |= open;
   if (!program->pools.empty()) has |= places;
   if (program->preempts && !sanitized) has |= preempting;
-  if (!sanitized) has |= leaving | exiting;
-  if (!program->is_child && can_fork) has |= forking;
+  if (!sanitized) has |= leaving;
+  if (!program->is_child && !sanitized) has |= forking;
   return has;
 }
 
