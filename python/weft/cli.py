@@ -87,8 +87,7 @@ def main(arguments: list[str]) -> int:
     try:
         status = app(args=arguments, prog_name="weft", standalone_mode=False)
     except CommandLineError as error:
-        known = [command.name for command in app.registered_commands]
-        words = ["weft", *(word for word in arguments[:1] if word in known), explain(error)]
+        words = ["weft", *(word for word in arguments[:1] if not word.startswith("-")), explain(error)]
         print(": ".join(words), file=sys.stderr)
         return USAGE_ERROR
     except typer.Abort:  # interrupted

@@ -3,9 +3,9 @@
 
 #include "api/convert.h"
 #include "core/active.h"
+#include "core/carrier.h"
 #include "core/create.h"
 #include "core/find.h"
-#include "core/carrier.h"
 #include "core/scheduler.h"
 #include "core/worker_klts.h"
 

@@ -43,10 +43,10 @@
 #include "core/worker_klts.h"
 #include "core/workers.h"
 #include "os/barrier.h"
+#include "os/code_not_to_leave.h"
 #include "os/control.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
-#include "os/code_not_to_leave.h"
 #include "os/klt.h"
 
 namespace weft::core {

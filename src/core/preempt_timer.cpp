@@ -15,8 +15,8 @@
 #include "core/watchdog.h"
 #include "core/workers.h"
 #include "os/clock.h"
-#include "os/interrupt.h"
 #include "os/code_not_to_leave.h"
+#include "os/interrupt.h"
 
 namespace weft::core {
 

@@ -37,7 +37,7 @@ bool report_overflow(void* address, bool may_go_on) {
   const bool has_own_size = unit.stack_class != 0 || has_flag(unit, UnitFlag::own_memory);
   base::warn("stack overflow in %s (stack of %zu KiB); raise %s",
              details(unit).name != nullptr ? details(unit).name : "a unit without a name", stack->usable_size() / 1024,
-             has_own_size ? runtime.config.stack_setting_of_unit : runtime.config.stack_setting);
+             has_own_size ? "weft_unit_attr.stack_size" : runtime.config.stack_setting);
   return true;
 }
 

@@ -15,11 +15,10 @@ struct Config {
   unsigned workers = 0;        // 0: as many as there are CPUs
   unsigned cpus = 0;           // of the process's mask; 0: those of the thread that starts the runtime
   std::size_t stack_size = 0;  // of units that do not say; 0: the system's default for threads
-  const char* stack_setting = "WEFT_STACKSIZE";                     // what to tell a user whose unit needs more,
-  const char* stack_setting_of_unit = "weft_unit_attr.stack_size";  // and where it has a size of its own
-  std::uint64_t spin_ns = 2000ULL * 1000;                           // how long an idle worker looks before it sleeps
-  unsigned places = 0;       // where units may have to run; 0: nowhere in particular
-  unsigned first_place = 0;  // where roots are
+  const char* stack_setting = "WEFT_STACKSIZE";  // what to tell a user whose unit needs more
+  std::uint64_t spin_ns = 2000ULL * 1000;        // how long an idle worker looks before it sleeps
+  unsigned places = 0;                           // where units may have to run; 0: nowhere in particular
+  unsigned first_place = 0;                      // where roots are
 };
 
 /// What the layer above asks to be told; nullptr members are not called.

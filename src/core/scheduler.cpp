@@ -36,8 +36,8 @@
 #include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "os/barrier.h"
-#include "os/futex.h"
 #include "os/frames_below.h"
+#include "os/futex.h"
 
 namespace weft::core {
 namespace {

@@ -3,8 +3,8 @@
 #include <csignal>
 
 #include "core/worker.h"
-#include "os/klt.h"
 #include "os/frames_below.h"
+#include "os/klt.h"
 #include "os/signal_mask.h"
 
 namespace weft::core {

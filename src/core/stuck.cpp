@@ -24,10 +24,10 @@
 #include "core/watchdog_findings.h"
 #include "core/workers.h"
 #include "os/barrier.h"
-#include "os/interrupt.h"
-#include "os/signal_mask.h"
 #include "os/code_not_to_leave.h"
+#include "os/interrupt.h"
 #include "os/klt.h"
+#include "os/signal_mask.h"
 #include "os/ticker.h"
 
 namespace weft::core {

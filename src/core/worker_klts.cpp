@@ -26,8 +26,8 @@
 #include "os/fault.h"
 #include "os/futex.h"
 #include "os/identity.h"
-#include "os/signal_mask.h"
 #include "os/klt.h"
+#include "os/signal_mask.h"
 
 namespace weft::core {
 namespace {

@@ -31,9 +31,9 @@
 #include "arch/interrupted.h"
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
-#include "os/signal_mask.h"
 #include "os/klt.h"
 #include "os/pages.h"
+#include "os/signal_mask.h"
 #include "os/stack_memory.h"
 
 namespace weft::os {

@@ -19,11 +19,11 @@
 #include "arch/system_call.h"
 #include "os/clock.h"
 #include "os/control.h"
+#include "os/frames_below.h"
 #include "os/futex.h"
 #include "os/interrupt.h"
-#include "os/signal_mask.h"
-#include "os/frames_below.h"
 #include "os/restarted_calls.h"
+#include "os/signal_mask.h"
 #include "os/text_file.h"
 #include "os/user_ids.h"
 

@@ -32,7 +32,7 @@ WORKERS = {"1": 1, " 3 ": 3, "+5": 5, "1024": 1024}
 WRONG_WORKERS = ["", "none", "0", "-2", "1025", "2x", "1,2", "99999999999999999999"]
 # Misspelt ones, and what is meant: the nearest, if there is one.
 UNKNOWN = {
-    "WEFT_FOO": None,  # Bug: WEFT_IO was meant
+    "WEFT_FOO": "",  # Bug: WEFT_IO was meant
     "WEFT_NUM_WORKER": "WEFT_NUM_WORKERS",
     "WEFT_WORKERS": "WEFT_NUM_WORKERS",
     "WEFT_STACK_SIZE": "WEFT_STACKSIZE",

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <thread>
 #include <pthread.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include <weft/sync.h>

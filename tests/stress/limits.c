@@ -112,15 +112,18 @@ static void limit_reached_in_use(void) {
   members_with_barriers(64);
 }
 
+static void expect_success(const struct Run* run, const char* of) {
+  char text[100];
+  describe_status(run->status, text, sizeof text);
+  CHECK(WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0, "%s: %s; it printed: %s", of, text, run->errors);
+}
+
 static void few_threads_allowed(void) {
   const char* situations[] = {"with_no_thread_more", "with_one_thread_more", "with_three_threads_more",
                               "limit_reached_in_use"};
   for (int i = 0; i < 4; i++) {
     const struct Run run = run_again(situations[i], (struct RunOptions){.environment = {NULL}});
-    char text[100];
-    describe_status(run.status, text, sizeof text);
-    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s: %s; it printed: %s", situations[i], text,
-          run.errors);
+    expect_success(&run, situations[i]);
     // One line for threads that cannot be had to own thread-local storage, and at most one for missing workers.
     const int lines = lines_with(run.errors, "");
     CHECK(lines >= 1 && lines <= 2 && lines_with(run.errors, "weft") == lines, "%s printed: %s", situations[i],
@@ -138,10 +141,9 @@ static void no_thread_for_a_place(void) {
     const char* situation = situations[i / 6];
     const struct Run run = run_again(
         situation, (struct RunOptions){.environment = {workers[i % 3], policies[i / 3 % 2], "OMP_PLACES={0},{1}"}});
-    char text[100];
-    describe_status(run.status, text, sizeof text);
-    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s, %s, %s: %s; it printed: %s", situation,
-          workers[i % 3], policies[i / 3 % 2], text, run.errors);
+    char what[100];
+    snprintf(what, sizeof what, "%s, %s, %s", situation, workers[i % 3], policies[i / 3 % 2]);
+    expect_success(&run, what);
   }
 }
 
@@ -151,10 +153,7 @@ static void expect_complaint(const char* setting) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
   const struct Run run = run_again("plain_use", (struct RunOptions){.environment = {setting}});
-  char text[100];
-  describe_status(run.status, text, sizeof text);
-  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "with %s: %s; it printed: %s", setting, text,
-        run.errors);
+  expect_success(&run, setting);
   CHECK(lines_with(run.errors, "") == 1 && lines_with(run.errors, name) == 1,
         "with %s: must print one line that names %s, printed: %s", setting, name, run.errors);
 }
@@ -184,8 +183,7 @@ static void good_settings_are_silent(void) {
                             "WEFT_STACKSIZE=1M",   "OMP_WAIT_POLICY=hybrid"};
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
     const struct Run run = run_again("plain_use", (struct RunOptions){.environment = {settings[i]}});
-    CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "with %s: status %d; it printed: %s", settings[i],
-          run.status, run.errors);
+    expect_success(&run, settings[i]);
     CHECK(run.errors[0] == 0, "with %s: printed %s", settings[i], run.errors);
   }
 }
@@ -201,19 +199,18 @@ static void fewer_threads_than_none(void) {
 
 static void negative_num_threads(void) {
   const struct Run run = run_again("fewer_threads_than_none", (struct RunOptions){.deadline_seconds = 20});
-  char text[100];
-  describe_status(run.status, text, sizeof text);
-  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s; it printed: %s", text, run.errors);
+  expect_success(&run, "num_threads(-2)");
   CHECK(lines_with(run.errors, "") == 1 && lines_with(run.errors, "num_threads(-2)") == 1,
         "must print one line that names num_threads, printed: %s", run.errors);
 }
 
-// Little address space: refused memory must not corrupt anything. The process may end, with a line, or work.
-static void allow_little_memory(void) {
-  struct rlimit limit;
-  limit.rlim_cur = limit.rlim_max = (rlim_t)600 << 20;
+static void allow_address_space(rlim_t megabytes) {
+  const struct rlimit limit = {megabytes << 20, megabytes << 20};
   setrlimit(RLIMIT_AS, &limit);
 }
+
+// Little address space: refused memory must not corrupt anything. The process may end, with a line, or work.
+static void allow_little_memory(void) { allow_address_space(600); }
 
 static void thousand_members_with_barrier(void) {
   int present = 0;
@@ -237,11 +234,7 @@ static void little_address_space(void) {
 }
 
 // As much as 16 threads with their stacks of 8 MiB need.
-static void allow_memory_for_stacks(void) {
-  struct rlimit limit;
-  limit.rlim_cur = limit.rlim_max = (rlim_t)250 << 20;
-  setrlimit(RLIMIT_AS, &limit);
-}
+static void allow_memory_for_stacks(void) { allow_address_space(250); }
 
 static void sixteen_members_that_spin(void) {
   enum { MEMBERS = 16, ROUNDS = 10 };
@@ -261,9 +254,7 @@ static void stacks_have_the_address_space(void) {
   const struct Run run = run_again("sixteen_members_that_spin",
                                    (struct RunOptions){.environment = {"OMP_STACKSIZE=8M", "WEFT_NUM_WORKERS=2"},
                                                        .before_exec = allow_memory_for_stacks});
-  char text[100];
-  describe_status(run.status, text, sizeof text);
-  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0, "%s; it printed: %s", text, run.errors);
+  expect_success(&run, "sixteen members that spin");
 }
 
 int main(int count, char** arguments) {

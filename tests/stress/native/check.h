@@ -80,4 +80,6 @@ bool is_in_time(const char* what, std::uint64_t limit, Call call) {
     ::native::expect(NATIVE_PLACE(#call), call, error); \
   } while (false)
 #define OK(call) IS(call, WEFT_OK)
+/// A limit for once more, where this one was over.
+inline std::uint64_t longer(std::uint64_t limit) { return 2 * limit + 20'000; }
 #define IN_TIME(limit, call) ::native::is_in_time(NATIVE_PLACE(#call), limit, [&] { return call; })

@@ -55,7 +55,7 @@ std::size_t read_some(Actor& actor, int file, std::uint8_t* to, std::size_t size
   size_t count = 0;
   if (actor.random.one_in(3)) {
     std::uint64_t limit = actor.random.below(200'000);
-    while (!IN_TIME(limit, weft_timed_read(file, to, size, limit, &count))) limit = 2 * limit + 20'000;
+    while (!IN_TIME(limit, weft_timed_read(file, to, size, limit, &count))) limit = longer(limit);
   } else {
     OK(weft_read(file, to, size, &count));
   }

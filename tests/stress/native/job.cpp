@@ -161,7 +161,7 @@ void join_by_polling(weft_unit* unit) {
 }  // namespace
 
 void join_in_time(weft_unit* unit, std::uint64_t limit) {
-  while (!IN_TIME(limit, weft_unit_timed_join(unit, limit))) limit = 2 * limit + 20'000;
+  while (!IN_TIME(limit, weft_unit_timed_join(unit, limit))) limit = longer(limit);
 }
 
 std::atomic<long>& Job::counter_of_values() { return detached ? program->values : values; }

@@ -16,6 +16,7 @@ namespace {
 struct Sleeping {
   FilePair files;
   unsigned sleepers;
+  bool says_so;  // to weft, by weft_blocking()
   std::atomic<unsigned> woken{0};
 };
 
@@ -36,40 +37,33 @@ void write_bytes(Actor& actor, const Sleeping& sleeping) {
   }
 }
 
-void block_or_wake(Actor& actor) {
-  auto& sleeping = shared_of<Sleeping>(actor);
-  if (actor.job->index == sleeping.sleepers) return write_bytes(actor, sleeping);
-  OK(weft_blocking(read_byte, &sleeping.files.reader));
-  sleeping.woken.fetch_add(1);
-}
-
 void sleep_or_wake(Actor& actor) {
   auto& sleeping = shared_of<Sleeping>(actor);
   at("read()");
   if (actor.job->index == sleeping.sleepers) return write_bytes(actor, sleeping);
-  read_byte(&sleeping.files.reader);
+  if (sleeping.says_so)
+    OK(weft_blocking(read_byte, &sleeping.files.reader));
+  else
+    read_byte(&sleeping.files.reader);
   sleeping.woken.fetch_add(1);
+}
+
+void sleep_until_woken(Actor& actor, bool says_so) {
+  Sleeping sleeping{FilePair(actor.random), actor.random.between(1, 4), says_so};
+  if (!sleeping.files.is_open()) return;
+  Team team(actor, {.body = sleep_or_wake, .shared = &sleeping, .waits = true, .sleeps = !says_so});
+  // Who does not say so is in one pool with the others, and of one priority (spin_together).
+  const bool at_once = !says_so || actor.random.one_in(2);
+  at_once ? team.create_many(sleeping.sleepers + 1) : team.create(sleeping.sleepers + 1);
+  team.end();
+  SAME(sleeping.woken.load(), sleeping.sleepers);
 }
 
 }  // namespace
 
-void block_for_another(Actor& actor) {
-  Sleeping sleeping{FilePair(actor.random), actor.random.between(1, 4)};
-  if (!sleeping.files.is_open()) return;
-  Team team(actor, {.body = block_or_wake, .shared = &sleeping, .waits = true});
-  actor.random.one_in(2) ? team.create(sleeping.sleepers + 1) : team.create_many(sleeping.sleepers + 1);
-  team.end();
-  SAME(sleeping.woken.load(), sleeping.sleepers);
-}
+void block_for_another(Actor& actor) { sleep_until_woken(actor, true); }
 
-// They say nothing to weft: KLT-switching takes their worker away. All in one pool, of one priority (spin_together).
-void sleep_for_another(Actor& actor) {
-  Sleeping sleeping{FilePair(actor.random), actor.random.between(1, 4)};
-  if (!sleeping.files.is_open()) return;
-  Team team(actor, {.body = sleep_or_wake, .shared = &sleeping, .waits = true, .sleeps = true});
-  team.create_many(sleeping.sleepers + 1);
-  team.end();
-  SAME(sleeping.woken.load(), sleeping.sleepers);
-}
+// They say nothing to weft: KLT-switching takes their worker away.
+void sleep_for_another(Actor& actor) { sleep_until_woken(actor, false); }
 
 }  // namespace native

@@ -73,7 +73,7 @@ int accept_one(Actor& actor, const Listener& listener) {
   }
   std::uint64_t limit = actor.random.below(100'000);
   while (!IN_TIME(limit, weft_timed_accept(listener.file, nullptr, nullptr, SOCK_CLOEXEC, limit, &connection)))
-    limit = 2 * limit + 20'000;
+    limit = longer(limit);
   return connection;
 }
 
@@ -92,7 +92,7 @@ void serve_clients(Actor& actor, const Listener& listener) {
 }
 
 int connect_somehow(Actor& actor, const Listener& listener) {
-  for (std::uint64_t limit = actor.random.below(200'000);; limit = 2 * limit + 20'000) {
+  for (std::uint64_t limit = actor.random.below(200'000);; limit = longer(limit)) {
     const int connection = listener.new_socket();
     if (connection < 0) return -1;
     if (actor.random.one_in(2)) {

@@ -27,8 +27,8 @@
 #include "core/signal_masks.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/next_function.h"
-#include "os/signal_mask.h"
 #include "os/klt.h"
+#include "os/signal_mask.h"
 
 namespace weft::openmp {
 namespace {

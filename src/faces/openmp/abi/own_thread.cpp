@@ -25,8 +25,8 @@
 #include "core/worker.h"
 #include "faces/openmp/abi/export.h"
 #include "faces/openmp/abi/next_function.h"
-#include "os/signal_mask.h"
 #include "os/klt.h"
+#include "os/signal_mask.h"
 
 namespace weft::openmp {
 namespace {
