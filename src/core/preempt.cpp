@@ -34,6 +34,7 @@
 #include "base/panic.h"
 #include "core/active.h"
 #include "core/create.h"
+#include "core/give_way.h"
 #include "core/identities.h"
 #include "core/klt_switch.h"
 #include "core/lend.h"

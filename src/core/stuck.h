@@ -26,9 +26,6 @@ void look_at_workers(std::uint64_t now);
 /// Whether the next one is to come soon: some worker may be about to sleep in the kernel.
 bool is_to_look_quickly();
 
-/// Says once each what has been refused elsewhere, so that something is not done as it should be.
-void tell_what_others_found();
-
 /// Whether something waits for a worker, put aside for some of them or not (a hint). something_waits() (find.h) is
 /// about what a worker that may run anything finds.
 bool units_wait();
@@ -38,9 +35,6 @@ bool units_wait();
 unsigned watchdog_counts_blocked();
 /// Whether this one did.
 bool watchdog_sees_blocked(const Worker& worker);
-
-/// From the handler of its signal, on the KLT that it has interrupted: what runs there may be left now.
-void give_way_to_watchdog();
 
 /// Whether who has opened one of the worker's shares, and runs a part of it on top of its own stack, would have
 /// something else to do by now.

@@ -16,6 +16,7 @@
 #include "core/slices.h"
 #include "core/spares.h"
 #include "core/stuck.h"
+#include "core/watchdog_tells.h"
 #include "os/barrier.h"
 #include "os/clock.h"
 #include "os/code_not_to_leave.h"
