@@ -160,8 +160,12 @@ IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& id
     IoRequest request;
     request.kind = IoKind::poll;
     request.identity = identity_of_one;
-    if (count == 1) request.file = files->fd;
-    long ready = has_lost_its_file(request) ? request.result : os::poll_files(files, count, 0);
+    long ready = os::poll_files(files, count, 0);
+    // What it cannot read nobody else can. (Bug: one file at an address that faults ended the process.)
+    if (count == 1 && ready != -EFAULT) {
+      request.file = files->fd;
+      if (has_lost_its_file(request)) ready = request.result;
+    }
     const bool waits = ready == -EINTR || (ready == 0 && deadline != at_once);
     if (waits) {
       if (count > 1 && tokens == nullptr) {
@@ -319,7 +323,7 @@ IoResult try_to_connect(File& file, const sockaddr* address, socklen_t size, std
   request.address = const_cast<sockaddr*>(address);
   request.size = size;
   // The kernel would wait for room on a thread of the ring's, and a cancellation that comes as it begins is lost.
-  request.by_klts = deadline != never && size >= sizeof address->sa_family && address->sa_family == AF_UNIX;
+  request.by_klts = deadline != never && os::is_unix_socket(file.number);
   if (!serve(request)) return not_served;
   // Begun, and going on without us.
   if (!request.timed_out && (request.result == -EINPROGRESS || request.result == -EINTR)) {

@@ -145,6 +145,13 @@ long outcome_of_connecting(int socket) {
   return answer != 0 ? answer : -error;
 }
 
+bool is_unix_socket(int file) {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  return arch::system_call(SYS_getsockopt, file, SOL_SOCKET, SO_DOMAIN, address_of(&domain), address_of(&size)) == 0 &&
+         domain == AF_UNIX;
+}
+
 long is_nonblocking(int file) {
   const long flags = arch::system_call(SYS_fcntl, file, F_GETFL);
   return flags < 0 ? flags : static_cast<long>((flags & O_NONBLOCK) != 0);

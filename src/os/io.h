@@ -37,6 +37,8 @@ long poll_files(pollfd* files, std::size_t count, std::uint64_t deadline_ns);
 /// What has become of a connection that was begun: 0, or a negative errno value.
 long outcome_of_connecting(int socket);
 
+bool is_unix_socket(int file);
+
 /// Whether O_NONBLOCK is set, and sets it, for all who have the file; or a negative errno value.
 long is_nonblocking(int file);
 void set_nonblocking(int file, bool nonblocking);

@@ -129,6 +129,23 @@ TEST_F(IoTest, TheEndIsZeroBytes) {
   EXPECT_EQ(count, 0U);
 }
 
+// Bug: weft read there itself where there was a time limit, or one file.
+TEST_F(IoTest, AnAddressThatFaultsIsAnError) {
+  auto* const nowhere = reinterpret_cast<void*>(8);
+  const int tcp = socket(AF_INET, SOCK_STREAM, 0);
+  std::size_t ready = 0;
+  Jobs jobs;
+  jobs.start(WEFT_AUTO, [&] {
+    const auto* address = static_cast<sockaddr*>(nowhere);
+    EXPECT_EQ(weft_connect(tcp, address, sizeof(sockaddr_in)), WEFT_ERR_SYSTEM + EFAULT);
+    EXPECT_EQ(weft_timed_connect(tcp, address, sizeof(sockaddr_in), 1000000), WEFT_ERR_SYSTEM + EFAULT);
+    for (const std::size_t count : {1, 3})
+      EXPECT_EQ(weft_poll(static_cast<pollfd*>(nowhere), count, 1000000, &ready), WEFT_ERR_SYSTEM + EFAULT) << count;
+  });
+  jobs.join();
+  close(tcp);
+}
+
 TEST_F(IoTest, ErrorsAreThoseOfTheSystemCall) {
   Pipe pipe;
   std::size_t count = 77;
