@@ -1,5 +1,6 @@
 #include "core/stuck_help.h"
 
+#include <cerrno>
 #include <optional>
 #include <utility>
 

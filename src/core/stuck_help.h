@@ -9,7 +9,8 @@
 
 namespace weft::core {
 
-/// A first look at a worker that may be about to sleep finds it on its way to what it is to run, perhaps: so many more.
+/// So many looks, soon after one another, at a worker that may be about to sleep: the first may find it on its way to
+/// what it is to run.
 inline constexpr unsigned quick_looks = 4;
 
 /// The worker is stuck while units wait, `elsewhere_too` if some could run on another worker. Whether something was
