@@ -143,11 +143,6 @@ bool serve(IoRequest& request) {
   return !request.refused;
 }
 
-bool is_ready(int file, short events) {
-  pollfd one{file, events, 0};
-  return os::poll_files(&one, 1, 0) != 0;
-}
-
 IoResult failed_with(long answer) { return {static_cast<int>(-answer), 0}; }
 IoResult done(long answer) { return {0, static_cast<std::size_t>(answer)}; }
 constexpr IoResult too_late{IoResult::timed_out, 0};
@@ -191,22 +186,47 @@ IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& id
   }
 }
 
-// Of a file that is said to be not ready (O_NONBLOCK). `error` is 0 when it is.
-IoResult wait_until_ready(const IoRequest& request, short events) {
-  pollfd one{request.file, events, 0};
-  const IoResult result = poll_files(&one, 1, request.identity, request.deadline);
+// What an operation has seen of its file so far, beside that it says EAGAIN.
+struct Seen {
+  // Nothing more comes to the socket: shut down (POLLRDHUP). One for datagrams, or a Unix socket that listens, is ready
+  // from then on, and goes on saying EAGAIN if it has O_NONBLOCK. What says so after this has been seen is empty.
+  bool end = false;
+};
+
+IoResult end_of(IoKind kind) { return kind == IoKind::accept ? failed_with(-EINVAL) : done(0); }
+
+bool is_ready(int file, short events, Seen& seen) {
+  pollfd one{file, events, 0};
+  if (os::poll_files(&one, 1, 0) == 0) return false;
+  seen.end = says_end(one);
+  return true;
+}
+
+// `error` is 0 when it is ready.
+IoResult wait_until_ready(const IoRequest& request, pollfd& file) {
+  const IoResult result = poll_files(&file, 1, request.identity, request.deadline);
   return result.error == 0 && result.count == 0 ? too_late : result;
 }
 
+// After EAGAIN. `error` is 0 when it is worth another try.
+IoResult wait_for_another_try(const IoRequest& request, short events, Seen& seen) {
+  pollfd file{request.file, events, 0};
+  const IoResult ready = wait_until_ready(request, file);
+  if (ready.error != 0) return ready;
+  seen.end = says_end(file);
+  return ready;
+}
+
 // What the kernel says to the request, without EINTR; EAGAIN only after the file has become ready since.
-IoResult ask(IoRequest& request, short events) {
+IoResult ask(IoRequest& request, short events, Seen& seen) {
   const bool may_wait = request.deadline != at_once;
   if (!may_wait) {
-    if (!is_ready(request.file, events)) return too_late;
+    if (!is_ready(request.file, events, seen)) return too_late;
     // Another may take what there is before this comes to it.
     constexpr std::uint64_t soon_ns = 10ULL * 1000 * 1000;
     request.deadline = os::now_ns() + soon_ns;
   }
+  if (seen.end) request.deadline = never;  // nobody is made to wait there, and the ring's answer takes a moment
   do {
     request.result = 0;
     request.timed_out = false;
@@ -215,8 +235,9 @@ IoResult ask(IoRequest& request, short events) {
   } while (!request.timed_out && request.result == -EINTR);
   if (request.timed_out) return too_late;
   if (request.result == -EAGAIN) {
+    if (seen.end) return end_of(request.kind);
     if (!may_wait) return too_late;
-    if (const IoResult ready = wait_until_ready(request, events); ready.error != 0) return ready;
+    if (const IoResult ready = wait_for_another_try(request, events, seen); ready.error != 0) return ready;
   }
   return request.result < 0 ? failed_with(request.result) : done(request.result);
 }
@@ -268,6 +289,7 @@ IoResult transfer(IoKind kind, int number, char* memory, std::size_t size, std::
   const bool reads = kind == IoKind::read;
   File file(number);
   OthersFirst others(deadline);
+  Seen seen;
   std::size_t count = 0;
   for (;;) {
     char* at = memory + count;
@@ -281,7 +303,7 @@ IoResult transfer(IoKind kind, int number, char* memory, std::size_t size, std::
       IoRequest request = file.request(kind, deadline);
       request.address = at;
       request.size = left;
-      result = ask(request, reads ? POLLIN : POLLOUT);
+      result = ask(request, reads ? to_read : POLLOUT, seen);
       if (result.error == EAGAIN) continue;
     }
     count += result.count;
@@ -304,12 +326,13 @@ IoResult accept(int socket, sockaddr* address, socklen_t* size, int flags, std::
   if (socket < 0) return failed_with(-EBADF);  // poll(2) passes over it (Bug: the time was over, again and again)
   const socklen_t room = size != nullptr ? *size : 0;
   File file(socket);
+  Seen seen;
   for (;;) {
     IoRequest request = file.request(IoKind::accept, deadline);
     request.flags = flags;
     request.address = address;
     request.address_size = size;
-    const IoResult result = ask(request, POLLIN);
+    const IoResult result = ask(request, to_read, seen);
     if (result.error != EAGAIN) return result;
     if (size != nullptr) *size = room;
   }
@@ -327,7 +350,8 @@ IoResult try_to_connect(File& file, const sockaddr* address, socklen_t size, std
   if (!serve(request)) return not_served;
   // Begun, and going on without us.
   if (!request.timed_out && (request.result == -EINPROGRESS || request.result == -EINTR)) {
-    if (const IoResult ready = wait_until_ready(request, POLLOUT); ready.error != 0) return ready;
+    pollfd polled{file.number, POLLOUT, 0};
+    if (const IoResult ready = wait_until_ready(request, polled); ready.error != 0) return ready;
     if (!has_lost_its_file(request)) request.result = os::outcome_of_connecting(file.number);
   }
   if (request.timed_out) return too_late;

@@ -77,12 +77,16 @@ std::atomic<bool> told{false};
 bool is_over(std::uint64_t deadline) { return deadline != never && os::now_ns() >= deadline; }
 
 // 1: it is ready; 0: the deadline has passed; or a negative errno value.
-long wait_for_file(int file, short events, std::uint64_t deadline) {
-  pollfd one{file, events, 0};
+long wait_for_file(pollfd& file, std::uint64_t deadline) {
   for (;;) {
-    const long ready = os::poll_files(&one, 1, deadline);
+    const long ready = os::poll_files(&file, 1, deadline);
     if (ready != -EINTR) return ready;
   }
+}
+
+long wait_for_file(int file, short events, std::uint64_t deadline) {
+  pollfd one{file, events, 0};
+  return wait_for_file(one, deadline);
 }
 
 template <class Call>
@@ -99,7 +103,8 @@ void transfer(IoRequest& request, short events, Now now, OfPipe of_pipe, Later l
     return;
   }
   do {
-    const long ready = wait_for_file(request.file, events, request.deadline);
+    pollfd file{request.file, events, 0};
+    const long ready = wait_for_file(file, request.deadline);
     request.timed_out = ready == 0;
     request.result = ready;
     if (ready <= 0 || has_lost_its_file(request)) return;
@@ -108,6 +113,7 @@ void transfer(IoRequest& request, short events, Now now, OfPipe of_pipe, Later l
     // (Bug: a write that a disk has to make room for was tried again and again, even when its time was over.)
     const bool is_for_disk = request.result == -EAGAIN && os::lies_on_disk(request.file);
     if (is_for_disk || os::cannot_tell(request.result)) request.result = uninterrupted(later);
+    if (request.result == -EAGAIN && says_end(file)) request.result = 0;
   } while (request.result == -EAGAIN && !is_over(request.deadline));
 }
 
@@ -149,7 +155,7 @@ void make_call(IoRequest& request) {
   switch (request.kind) {
     case IoKind::read:
       transfer(
-          request, POLLIN, [&request] { return os::read_now(request.file, request.address, request.size); },
+          request, to_read, [&request] { return os::read_now(request.file, request.address, request.size); },
           [&request] { return os::read_pipe_now(request.file, request.address, request.size); },
           [&request] { return os::read_file(request.file, request.address, request.size); });
       break;

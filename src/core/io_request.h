@@ -69,6 +69,10 @@ inline bool has_lost_its_file(IoRequest& request) {
   return true;
 }
 
+/// What to poll for to read or accept: also whether the socket has been shut down, so that nothing more comes.
+inline constexpr short to_read = POLLIN | POLLRDHUP;
+inline bool says_end(const pollfd& file) { return (file.revents & POLLRDHUP) != 0; }
+
 /// Serves requests until the process ends, on the KLT that calls it, which has opened the ring.
 [[noreturn]] void serve_by_ring();
 /// Any KLT. The unit has announced that it will suspend, and does so next. False: the ring's KLT can be woken no more,

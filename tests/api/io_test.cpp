@@ -565,6 +565,101 @@ TEST_F(IoTest, ShutdownEndsTheWaiting) {
   EXPECT_EQ(count, 0U);
 }
 
+/// A Unix socket that listens; the kernel names it.
+struct UnixListener {
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  explicit UnixListener(int flags) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)), 0);
+    EXPECT_EQ(listen(fd, 4), 0);
+    EXPECT_EQ(fcntl(fd, F_SETFL, flags), 0);
+  }
+  UnixListener(const UnixListener&) = delete;
+  UnixListener& operator=(const UnixListener&) = delete;
+  ~UnixListener() { close(fd); }
+};
+
+/// Sends to itself.
+int datagram_socket(int domain, int flags) {
+  if (domain == AF_UNIX) {
+    int both[2] = {-1, -1};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | flags, 0, both), 0);
+    close(both[1]);
+    return both[0];
+  }
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | flags, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  return fd;
+}
+
+// `wait` is begun before the socket is shut down, and after.
+void with_shutdown(const std::function<int()>& open, const std::function<void(int fd, std::uint64_t limit)>& wait) {
+  for (const bool before : {true, false}) {
+    for (const std::uint64_t limit : {WEFT_FOREVER, std::uint64_t{100'000} * millisecond, std::uint64_t{0}}) {
+      if (!before && limit == 0) continue;
+      SCOPED_TRACE(testing::Message() << (before ? "before" : "while it waits") << ", limit " << limit);
+      const int fd = open();
+      if (before) shutdown(fd, SHUT_RDWR);
+      Jobs jobs;
+      jobs.start(WEFT_AUTO, [&] { wait(fd, limit); });
+      weft_sleep(5 * millisecond);
+      shutdown(fd, SHUT_RDWR);
+      jobs.join();
+      close(fd);
+    }
+  }
+}
+
+// Bug: with O_NONBLOCK the unit asked again and again, and so did a thread that kept a limit.
+TEST_F(IoTest, ShutdownEndsTheWaitingForDatagrams) {
+  for (const int domain : {AF_UNIX, AF_INET})
+    for (const int flags : {0, int{SOCK_NONBLOCK}})
+      with_shutdown([&] { return datagram_socket(domain, flags); },
+                    [](int fd, std::uint64_t limit) {
+                      char byte = 0;
+                      std::size_t count = 1;
+                      EXPECT_EQ(weft_timed_read(fd, &byte, 1, limit, &count), WEFT_OK);
+                      EXPECT_EQ(count, 0U);
+                    });
+}
+
+// Bug: with O_NONBLOCK the unit asked again and again.
+TEST_F(IoTest, ShutdownEndsTheWaitingForConnections) {
+  for (const int flags : {0, O_NONBLOCK})
+    with_shutdown([&] { return dup(UnixListener(flags).fd); },
+                  [](int fd, std::uint64_t limit) {
+                    int connection = -1;
+                    EXPECT_EQ(weft_timed_accept(fd, nullptr, nullptr, 0, limit, &connection), WEFT_ERR_SYSTEM + EINVAL);
+                  });
+}
+
+TEST_F(IoTest, WhatCameBeforeTheShutdownIsRead) {
+  for (const int flags : {0, int{SOCK_NONBLOCK}}) {
+    const int fd = datagram_socket(AF_INET, flags);
+    EXPECT_EQ(::send(fd, "a", 1, 0), 1);
+    shutdown(fd, SHUT_RD);
+    Jobs jobs;
+    jobs.start(WEFT_AUTO, [&] {
+      char byte = 0;
+      std::size_t count = 0;
+      EXPECT_EQ(weft_read(fd, &byte, 1, &count), WEFT_OK);
+      EXPECT_EQ(count, 1U);
+      EXPECT_EQ(byte, 'a');
+      EXPECT_EQ(weft_read(fd, &byte, 1, &count), WEFT_OK);
+      EXPECT_EQ(count, 0U);
+    });
+    jobs.join();
+    close(fd);
+  }
+}
+
 // Closes a file a while after a unit is about to read it. False: it had not come to wait for it by then.
 bool stays_open_for_who_waits(std::uint64_t while_ns) {
   Pipe pipe;
