@@ -75,6 +75,12 @@ inline void check(int code) {
     fail(code);
 }
 
+/// ARGUMENT if it is not valid; a constant expression does not compile then.
+constexpr std::uint32_t checked(std::uint32_t argument, bool is_valid) {
+  if (!is_valid) fail(WEFT_ERR_ARGUMENT);
+  return argument;
+}
+
 /// False: `expected`, an error that is an answer.
 inline bool check_unless(int expected, int code) {
   if (code == expected) return false;

@@ -156,7 +156,9 @@ class SharedMutex {
 /// weft_semaphore, as std::counting_semaphore.
 class Semaphore {
  public:
-  constexpr explicit Semaphore(std::uint32_t permits) noexcept : it_ WEFT_SEMAPHORE_INIT(permits) {}
+  /// ARGUMENT: more than WEFT_SEMAPHORE_MAX.
+  constexpr explicit Semaphore(std::uint32_t permits)
+      : it_ WEFT_SEMAPHORE_INIT(detail::checked(permits, permits <= WEFT_SEMAPHORE_MAX)) {}
   Semaphore(const Semaphore&) = delete;
   Semaphore& operator=(const Semaphore&) = delete;
 
@@ -187,7 +189,9 @@ class Semaphore {
 /// weft_latch, as std::latch.
 class Latch : public detail::Waitable<Latch> {
  public:
-  constexpr explicit Latch(std::uint32_t count) noexcept : it_ WEFT_LATCH_INIT(count) {}
+  /// ARGUMENT: more than WEFT_LATCH_MAX.
+  constexpr explicit Latch(std::uint32_t count)
+      : it_ WEFT_LATCH_INIT(detail::checked(count, count <= WEFT_LATCH_MAX)) {}
   Latch(const Latch&) = delete;
   Latch& operator=(const Latch&) = delete;
 
@@ -210,7 +214,8 @@ class Latch : public detail::Waitable<Latch> {
 /// weft_barrier.
 class Barrier {
  public:
-  constexpr explicit Barrier(std::uint32_t parties) noexcept : it_ WEFT_BARRIER_INIT(parties) {}
+  /// ARGUMENT: 0.
+  constexpr explicit Barrier(std::uint32_t parties) : it_ WEFT_BARRIER_INIT(detail::checked(parties, parties != 0)) {}
   /// Nobody waits.
   ~Barrier() noexcept { detail::check(weft_barrier_destroy(&it_)); }
   Barrier(const Barrier&) = delete;

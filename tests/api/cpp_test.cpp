@@ -555,6 +555,18 @@ TEST_F(CppTest, SemaphoresLetSoManyIn) {
   EXPECT_TRUE(semaphore.try_acquire_for(1h));
 }
 
+constinit Semaphore largest_semaphore{WEFT_SEMAPHORE_MAX};
+constinit Latch largest_latch{WEFT_LATCH_MAX};
+
+// Bug: they were made of what the C functions refuse.
+TEST_F(CppTest, ArgumentsOutOfRange) {
+  EXPECT_TRUE(largest_semaphore.try_acquire());
+  EXPECT_FALSE(largest_latch.try_wait());
+  EXPECT_EQ(error_of([] { Semaphore semaphore(WEFT_SEMAPHORE_MAX + 1U); }), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(error_of([] { Latch latch(WEFT_LATCH_MAX + 1U); }), WEFT_ERR_ARGUMENT);
+  EXPECT_EQ(error_of([] { Barrier barrier(0); }), WEFT_ERR_ARGUMENT);
+}
+
 TEST_F(CppTest, LatchesCountDown) {
   Latch latch(4);
   auto units = spawn_many(3, [&](std::size_t) { latch.arrive_and_wait(); });
