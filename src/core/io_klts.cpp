@@ -131,6 +131,8 @@ void connect_in_time(IoRequest& request) {
     const long ready = wait_for_file(request.file, POLLOUT, request.deadline);
     request.timed_out = ready == 0;
     request.result = ready;
+    // O_NONBLOCK stays set then: the number is that of another file, which must not be touched, and there is no way to
+    // the socket. Only who has it by another number too sees that (dup(2), fork(2)).
     if (has_lost_its_file(request)) return;
     if (ready > 0) request.result = os::outcome_of_connecting(request.file);
   }
