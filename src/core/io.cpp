@@ -151,6 +151,7 @@ constexpr IoResult not_served{IoResult::no_klt, 0};
 // Of many files poll(2) tells by their numbers, too; of one that is known it is another matter.
 IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& identity_of_one, std::uint64_t deadline) {
   IoToken* tokens = nullptr;
+  bool by_klts = false;
   for (;;) {
     IoRequest request;
     request.kind = IoKind::poll;
@@ -171,6 +172,7 @@ IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& id
       request.file_count = count;
       request.of_files = tokens;
       request.deadline = deadline;
+      request.by_klts = by_klts;
       if (!serve(request)) {
         std::free(tokens);
         return not_served;
@@ -179,6 +181,12 @@ IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& id
       // EBADF: one was closed meanwhile, of which the next look says POLLNVAL.
       if (request.result >= 0 || request.result == -EINTR || request.result == -ECANCELED || request.result == -EBADF)
         continue;
+      // The ring takes no file that tells nobody when it is ready (/dev/null, one on a disk): poll(2) waits for others
+      // then, and for the deadline.
+      if (request.result == -EINVAL && !by_klts) {
+        by_klts = true;
+        continue;
+      }
       ready = request.result;
     }
     std::free(tokens);
