@@ -3,7 +3,8 @@
  * These are the system calls of the same names, except that the caller's worker runs other units while one waits, and
  * a root runs units itself. The kernel does the waiting, in one io_uring of the process's; where it has none for us
  * (before Linux 5.18, in many containers), threads of weft's do, one for each unit that waits. WEFT_IO=klts has them do
- * it anyway; WEFT_IO=io_uring says so in a line if that cannot be. What is ready already costs only the system call. A
+ * it anyway; WEFT_IO=io_uring says so in a line if that cannot be. They do for terminals in any case, and for other
+ * devices that only know how to keep whoever asks. What is ready already costs only the system call. A
  * program that closes all files that it has not opened (closefrom(3)) closes one of weft's: then threads wait as well.
  *
  * Any caller but a stackless unit: STACKLESS, nothing has happened. What the system call answers with errno is returned
@@ -34,7 +35,8 @@ extern "C" {
 #endif
 
 /* Reads what there is, but waits for a byte at least: *count of them, 0 at the end. A file on a disk is read until
- * `size` bytes are there, or its end. At most 0x7ffff000 bytes at once. read(2). */
+ * `size` bytes are there, or its end. A terminal's VMIN and VTIME count only without a limit. At most 0x7ffff000 bytes
+ * at once. read(2). */
 WEFT_API int weft_read(int fd, void* buffer, size_t size, size_t* count);
 WEFT_API int weft_timed_read(int fd, void* buffer, size_t size, uint64_t nanoseconds, size_t* count);
 

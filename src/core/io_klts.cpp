@@ -7,8 +7,8 @@
 // a KLT is made when there are more of the former. A KLT sleeps on `wakes`, which it has read under the lock.
 //
 // A deadline: the KLT polls the file first. What is ready then may be gone when it comes to it, taken by another; a
-// read or a write is therefore tried without waiting (except for files that cannot do that, such as terminals; one on a
-// disk is always ready, and waited for).
+// read or a write is therefore tried without waiting. A file on a disk is always ready, and waited for; so is a device
+// that is no terminal, which nobody can ask not to wait.
 // accept() cannot be: it may come back late where others accept from the same socket.
 #include <atomic>
 #include <cerrno>
@@ -95,9 +95,9 @@ long uninterrupted(Call call) {
     if (const long answer = call(); answer != -EINTR) return answer;
 }
 
-// now() does not wait, nor does of_pipe(); later() does.
-template <class Now, class OfPipe, class Later>
-void transfer(IoRequest& request, short events, Now now, OfPipe of_pipe, Later later) {
+// now() does not wait, nor does by_kind(); later() does.
+template <class Now, class ByKind, class Later>
+void transfer(IoRequest& request, short events, Now now, ByKind by_kind, Later later) {
   if (request.deadline == never) {
     request.result = uninterrupted(later);
     return;
@@ -109,7 +109,7 @@ void transfer(IoRequest& request, short events, Now now, OfPipe of_pipe, Later l
     request.result = ready;
     if (ready <= 0 || has_lost_its_file(request)) return;
     request.result = uninterrupted(now);
-    if (os::cannot_tell(request.result)) request.result = uninterrupted(of_pipe);
+    if (os::cannot_tell(request.result)) request.result = uninterrupted(by_kind);
     // (Bug: a write that a disk has to make room for was tried again and again, even when its time was over.)
     const bool is_for_disk = request.result == -EAGAIN && os::lies_on_disk(request.file);
     if (is_for_disk || os::cannot_tell(request.result)) request.result = uninterrupted(later);
@@ -158,13 +158,13 @@ void make_call(IoRequest& request) {
     case IoKind::read:
       transfer(
           request, to_read, [&request] { return os::read_now(request.file, request.address, request.size); },
-          [&request] { return os::read_pipe_now(request.file, request.address, request.size); },
+          [&request] { return os::read_by_kind_now(request.file, request.address, request.size); },
           [&request] { return os::read_file(request.file, request.address, request.size); });
       break;
     case IoKind::write:
       transfer(
           request, POLLOUT, [&request] { return os::write_now(request.file, request.address, request.size); },
-          [&request] { return os::write_pipe_now(request.file, request.address, request.size); },
+          [&request] { return os::write_by_kind_now(request.file, request.address, request.size); },
           [&request] { return os::write_file(request.file, request.address, request.size); });
       break;
     case IoKind::accept:

@@ -37,7 +37,7 @@ struct IoRequest {
   pollfd* files = nullptr;
   std::size_t file_count = 0;
   std::uint64_t deadline = never;
-  bool by_klts = false;  // also where there is a ring, which could not break it off
+  bool by_klts = false;  // also where there is a ring, which could not break it off, or whose KLT would wait itself
 
   // The answer: as of the system call, and whether the deadline came before.
   long result = 0;

@@ -2,7 +2,6 @@
 
 #include <climits>
 #include <csignal>
-#include <cstdio>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -72,22 +71,6 @@ struct stat status_of(int file) {
   return status;
 }
 
-bool is_pipe(int file) { return S_ISFIFO(status_of(file).st_mode); }
-
-// O_NONBLOCK is a matter of the open file description, which others may have too: so the pipe is opened once more.
-// Nobody at the other end of one with a name (ENXIO): the call that waits does not then. No /proc: it does.
-template <class Call>
-long by_description_of_its_own(int file, int mode, Call call) {
-  if (!is_pipe(file)) return -EOPNOTSUPP;
-  char path[32];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  const long own = arch::system_call(SYS_openat, AT_FDCWD, address_of(path), mode | O_NONBLOCK | O_CLOEXEC);
-  if (own < 0) return -EOPNOTSUPP;
-  const long answer = call(static_cast<int>(own));
-  arch::system_call(SYS_close, own);
-  return answer;
-}
-
 }  // namespace
 
 long read_now(int file, void* to, std::size_t size) {
@@ -100,14 +83,6 @@ long write_now(int file, const void* from, std::size_t size) {
   iovec piece = one_piece(from, size);
   const WithoutSigpipe without;
   return without.taken_back(arch::system_call(SYS_pwritev2, file, address_of(&piece), 1, current_position, 0, no_wait));
-}
-
-long read_pipe_now(int file, void* to, std::size_t size) {
-  return by_description_of_its_own(file, O_RDONLY, [&](int own) { return read_file(own, to, size); });
-}
-
-long write_pipe_now(int file, const void* from, std::size_t size) {
-  return by_description_of_its_own(file, O_WRONLY, [&](int own) { return write_file(own, from, size); });
 }
 
 long read_file(int file, void* to, std::size_t size) {
@@ -167,6 +142,8 @@ FileIdentity identity_of(int file) {
   const struct stat status = status_of(file);
   return {status.st_dev, status.st_ino};
 }
+
+bool is_device(int file) { return S_ISCHR(status_of(file).st_mode); }
 
 bool lies_on_disk(int file) {
   const struct stat status = status_of(file);

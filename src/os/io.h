@@ -19,10 +19,10 @@ long write_now(int file, const void* from, std::size_t size);
 /// The answer of one of these: this file does not know how to do without waiting.
 inline bool cannot_tell(long answer) { return answer == -EOPNOTSUPP || answer == -ENOSYS; }
 
-/// The same where these cannot tell, for a pipe (before Linux 6.5), and so that nobody else who has it sees anything of
-/// that; of others cannot_tell() is true.
-long read_pipe_now(int file, void* to, std::size_t size);
-long write_pipe_now(int file, const void* from, std::size_t size);
+/// The same where these cannot tell, for pipes (before Linux 6.5) and terminals that poll(2) says are ready,
+/// and so that nobody else who has the file sees anything of that; of others cannot_tell() is true.
+long read_by_kind_now(int file, void* to, std::size_t size);
+long write_by_kind_now(int file, const void* from, std::size_t size);
 
 /// These wait.
 long read_file(int file, void* to, std::size_t size);
@@ -52,6 +52,9 @@ struct FileIdentity {
   bool operator==(const FileIdentity& other) const { return device == other.device && inode == other.inode; }
 };
 FileIdentity identity_of(int file);
+
+/// A terminal, or another that is read and written byte by byte.
+bool is_device(int file);
 
 /// Whether read_now() may have read less than there is: of a file on a disk, what was in memory.
 bool lies_on_disk(int file);

@@ -1,5 +1,9 @@
-// Input and output for units (weft/io.h) of files of which poll(2) never says that they are ready.
+// Input and output for units (weft/io.h) of terminals, which poll(2) says are ready while a call would wait. And of
+// files of which it never says that.
 #include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <termios.h>
 
 #include "io_support.h"
 #include <weft/io.h>
@@ -8,6 +12,145 @@ namespace weft::test {
 namespace {
 
 class IoReadyTest : public ApiTest {};
+
+/// A pseudo-terminal: `first` is the end without a name. Bytes go through as they are.
+struct Terminal : Pair {
+  Terminal() {
+    first = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    EXPECT_EQ(grantpt(first), 0);
+    EXPECT_EQ(unlockpt(first), 0);
+    char path[64] = "";
+    EXPECT_EQ(ptsname_r(first, path, sizeof path), 0);
+    second = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    EXPECT_GE(second, 0);
+    set([](termios& settings) { cfmakeraw(&settings); });
+  }
+  template <class Change>
+  void set(Change change) const {
+    termios settings{};
+    EXPECT_EQ(tcgetattr(second, &settings), 0);
+    change(settings);
+    EXPECT_EQ(tcsetattr(second, TCSANOW, &settings), 0);
+  }
+};
+
+// Another unit's limit is kept; then what the first waits for comes.
+void expect_others_go_on(const std::function<void()>& bring) {
+  Pipe pipe;
+  Jobs jobs;
+  std::atomic<bool> over{false};
+  jobs.start(WEFT_AUTO, [&] {
+    char byte = 0;
+    std::size_t count = 0;
+    EXPECT_EQ(weft_timed_read(pipe.first, &byte, 1, 10 * millisecond, &count), WEFT_ERR_TIMEOUT);
+    over = true;
+  });
+  EXPECT_TRUE(eventually([&] { return over.load(); }, std::chrono::seconds(15)));
+  bring();
+  jobs.join();
+}
+
+// With a limit and without.
+void with_limits(const std::function<void(std::uint64_t limit)>& test) {
+  for (const std::uint64_t limit : {WEFT_FOREVER, std::uint64_t{100'000} * millisecond}) {
+    SCOPED_TRACE(testing::Message() << "limit " << limit);
+    test(limit);
+  }
+}
+
+void expect_waiting(const weft_unit* unit) {
+  EXPECT_TRUE(eventually([unit] { return weft_unit_state(unit) == WEFT_SUSPENDED; }));
+  weft_sleep(20 * millisecond);
+}
+
+// So many bytes, without the help of those who serve units; fewer, if nothing comes any more.
+std::string read_all(int file, std::size_t size) {
+  std::string all;
+  const auto comes = [file] {
+    pollfd readable{file, POLLIN, 0};
+    return ::poll(&readable, 1, 0) == 1;
+  };
+  while (all.size() < size && eventually(comes, std::chrono::seconds(20))) {
+    char bytes[4096];
+    const ssize_t count = ::read(file, bytes, sizeof bytes);
+    if (count <= 0) break;
+    all.append(bytes, static_cast<std::size_t>(count));
+  }
+  return all;
+}
+
+std::string text_of(std::size_t size) {
+  std::string text(size, 'x');
+  for (std::size_t index = 0; index < size; ++index) text[index] = static_cast<char>('a' + index * 7 % 251 % 26);
+  return text;
+}
+
+// Bug: the ring's KLT waited in the write itself, and with it all input and output of units.
+TEST_F(IoReadyTest, AWriteToATerminalThatWaitsKeepsNobodyElse) {
+  const std::string text = text_of(100'000);
+  for (const int flags : {0}) {
+    with_limits([&](std::uint64_t limit) {
+      const Terminal terminal;
+      EXPECT_EQ(fcntl(terminal.second, F_SETFL, O_RDWR | flags), 0);
+      Jobs jobs;
+      std::size_t count = 0;
+      expect_waiting(jobs.start(WEFT_AUTO, [&] {
+        EXPECT_EQ(weft_timed_write(terminal.second, text.data(), text.size(), limit, &count), WEFT_OK);
+      }));
+      std::string got;
+      expect_others_go_on([&] { got = read_all(terminal.first, text.size()); });
+      jobs.join();
+      EXPECT_EQ(count, text.size());
+      EXPECT_TRUE(got == text) << got.size();
+    });
+  }
+}
+
+// Bug: the same. What there is, is less than what it waits for; with a limit it is content with that.
+TEST_F(IoReadyTest, AReadOfATerminalThatWaitsKeepsNobodyElse) {
+  with_limits([](std::uint64_t limit) {
+    const Terminal terminal;
+    terminal.set([](termios& settings) {
+      settings.c_cc[VMIN] = 5;
+      settings.c_cc[VTIME] = 255;
+    });
+    Jobs jobs;
+    std::string got(100, ' ');
+    jobs.start(WEFT_AUTO, [&] {
+      std::size_t count = 0;
+      EXPECT_EQ(weft_timed_read(terminal.second, got.data(), got.size(), limit, &count), WEFT_OK);
+      got.resize(count);
+    });
+    weft_sleep(5 * millisecond);
+    EXPECT_EQ(::write(terminal.first, "1", 1), 1);
+    weft_sleep(20 * millisecond);
+    expect_others_go_on([&] { EXPECT_EQ(::write(terminal.first, "2345", 4), 4); });
+    jobs.join();
+    terminal.set([](termios& settings) { settings.c_cc[VMIN] = 1; });
+    got += read_all(terminal.second, 5 - got.size());
+    EXPECT_EQ(got, "12345");
+  });
+}
+
+// Lines, and their end.
+TEST_F(IoReadyTest, LinesOfATerminal) {
+  for (const std::uint64_t limit : {WEFT_FOREVER, std::uint64_t{100'000} * millisecond}) {
+    const Terminal terminal;
+    terminal.set([](termios& settings) { settings.c_lflag |= ICANON; });
+    Jobs jobs;
+    jobs.start(WEFT_AUTO, [&] {
+      char bytes[100];
+      for (const std::size_t expected : {6U, 2U, 0U}) {
+        std::size_t count = 77;
+        EXPECT_EQ(weft_timed_read(terminal.second, bytes, sizeof bytes, limit, &count), WEFT_OK);
+        EXPECT_EQ(count, expected);
+      }
+    });
+    weft_sleep(5 * millisecond);
+    EXPECT_EQ(::write(terminal.first, "hello\nx\n\4", 9), 9);
+    jobs.join();
+  }
+}
 
 // Bug: EINVAL from the ring, which takes no file that tells nobody when it is ready.
 TEST_F(IoReadyTest, PollWaitsForOthersBesideAFileThatIsNeverReady) {
