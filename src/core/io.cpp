@@ -4,7 +4,8 @@
 // nothing else. To read and to write it tries once more after units that are ready on its worker have run. What is not
 // ready then becomes a request, and the unit suspends, like any that waits; whoever serves the
 // request resumes it. So a worker that finds nothing sleeps as ever, on its own word, and is woken as by any unit that
-// becomes ready. Nobody polls, but for room in the queue of a Unix socket that listens (connect()).
+// becomes ready. Nobody polls, but for room in the queue of a Unix socket that listens (connect()), and where poll(2)
+// says that a file is ready which then is not (wait_for_another_try()).
 //
 // Served by one io_uring of the process's, asked and read by one KLT of weft's (io_ring.cpp), which exists once
 // somebody has waited. Why one ring and one KLT, and not a ring for each worker: docs/design/io.md. Where the kernel
@@ -14,11 +15,11 @@
 // In a forked child there is neither, and a first wait starts anew.
 #include "core/io.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <pthread.h>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/panic.h"
@@ -149,7 +150,9 @@ constexpr IoResult too_late{IoResult::timed_out, 0};
 constexpr IoResult not_served{IoResult::no_klt, 0};
 
 // Of many files poll(2) tells by their numbers, too; of one that is known it is another matter.
-IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& identity_of_one, std::uint64_t deadline) {
+// `waited`: the first look found none ready.
+IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& identity_of_one, std::uint64_t deadline,
+                    bool& waited) {
   IoToken* tokens = nullptr;
   bool by_klts = false;
   for (;;) {
@@ -164,6 +167,7 @@ IoResult poll_files(pollfd* files, std::size_t count, const os::FileIdentity& id
     }
     const bool waits = ready == -EINTR || (ready == 0 && deadline != at_once);
     if (waits) {
+      waited = true;
       if (count > 1 && tokens == nullptr) {
         tokens = static_cast<IoToken*>(std::calloc(count, sizeof(IoToken)));
         if (tokens == nullptr) return {IoResult::no_memory};
@@ -199,6 +203,10 @@ struct Seen {
   // Nothing more comes to the socket: shut down (POLLRDHUP). One for datagrams, or a Unix socket that listens, is ready
   // from then on, and goes on saying EAGAIN if it has O_NONBLOCK. What says so after this has been seen is empty.
   bool end = false;
+  // What poll(2) says of it is not so: an eventfd without room for the number, a terminal for what it makes of a byte.
+  // Or others have been quicker, so at first it is only tried again.
+  bool ready = false;
+  Pauses pauses;
 };
 
 IoResult end_of(IoKind kind) { return kind == IoKind::accept ? failed_with(-EINVAL) : done(0); }
@@ -211,17 +219,30 @@ bool is_ready(int file, short events, Seen& seen) {
 }
 
 // `error` is 0 when it is ready.
-IoResult wait_until_ready(const IoRequest& request, pollfd& file) {
-  const IoResult result = poll_files(&file, 1, request.identity, request.deadline);
+IoResult wait_until_ready(const IoRequest& request, pollfd& file, bool& waited) {
+  const IoResult result = poll_files(&file, 1, request.identity, request.deadline, waited);
   return result.error == 0 && result.count == 0 ? too_late : result;
+}
+
+// `error` is 0 when there is time for another look.
+IoResult pause(Pauses& pauses, std::uint64_t deadline) {
+  const std::uint64_t now = os::now_ns();
+  if (now >= deadline) return too_late;
+  if (!serves_deadlines()) return not_served;
+  sleep_until(pauses.end_of_next(now, deadline));
+  return done(0);
 }
 
 // After EAGAIN. `error` is 0 when it is worth another try.
 IoResult wait_for_another_try(const IoRequest& request, short events, Seen& seen) {
   pollfd file{request.file, events, 0};
-  const IoResult ready = wait_until_ready(request, file);
+  bool waited = false;
+  const IoResult ready = wait_until_ready(request, file, waited);
   if (ready.error != 0) return ready;
   seen.end = says_end(file);
+  const bool was_ready = std::exchange(seen.ready, !waited);
+  if (!waited && was_ready && !seen.end) return pause(seen.pauses, request.deadline);
+  if (waited) seen.pauses.begin_anew();
   return ready;
 }
 
@@ -362,7 +383,8 @@ IoResult try_to_connect(File& file, const sockaddr* address, socklen_t size, std
   // Begun, and going on without us.
   if (!request.timed_out && (request.result == -EINPROGRESS || request.result == -EINTR)) {
     pollfd polled{file.number, POLLOUT, 0};
-    if (const IoResult ready = wait_until_ready(request, polled); ready.error != 0) return ready;
+    bool waited = false;
+    if (const IoResult ready = wait_until_ready(request, polled, waited); ready.error != 0) return ready;
     if (!has_lost_its_file(request)) request.result = os::outcome_of_connecting(file.number);
   }
   if (request.timed_out) return too_late;
@@ -373,23 +395,18 @@ IoResult try_to_connect(File& file, const sockaddr* address, socklen_t size, std
 
 // The kernel tells nobody when there is room again, poll(2) neither: so this looks, ever more seldom.
 IoResult connect(int socket, const sockaddr* address, socklen_t size, std::uint64_t deadline) {
-  constexpr std::uint64_t shortest_pause_ns = 1000ULL * 1000;
-  constexpr std::uint64_t longest_pause_ns = 32 * shortest_pause_ns;
-  std::uint64_t pause_ns = shortest_pause_ns;
+  Pauses pauses;
   File file(socket);
   for (;;) {
     const IoResult result = try_to_connect(file, address, size, deadline);
     if (result.error != EAGAIN) return result;
-    const std::uint64_t now = os::now_ns();
-    if (now >= deadline) return too_late;
-    if (!serves_deadlines()) return not_served;
-    sleep_until(std::min(now + pause_ns, deadline));
-    pause_ns = std::min(2 * pause_ns, longest_pause_ns);
+    if (const IoResult paused = pause(pauses, deadline); paused.error != 0) return paused;
   }
 }
 
 IoResult poll(pollfd* files, std::size_t count, std::uint64_t deadline) {
-  return poll_files(files, count, {}, deadline);
+  bool waited = false;
+  return poll_files(files, count, {}, deadline, waited);
 }
 
 }  // namespace weft::core

@@ -6,10 +6,10 @@
 // No request is left: the number of those that wait in the list and of KLTs that sleep are changed under one lock, and
 // a KLT is made when there are more of the former. A KLT sleeps on `wakes`, which it has read under the lock.
 //
-// A deadline: the KLT polls the file first. What is ready then may be gone when it comes to it, taken by another; a
-// read or a write is therefore tried without waiting. A file on a disk is always ready, and waited for; so is a device
-// that is no terminal, which nobody can ask not to wait.
-// accept() cannot be: it may come back late where others accept from the same socket.
+// A deadline: the KLT polls the file first. What is ready then may be gone when it comes to it, taken by another, or
+// have no room for all that is written; a read or a write is therefore tried without waiting, and again until the
+// deadline. A file on a disk is always ready, and waited for; so is a device that is no terminal, which nobody can ask
+// not to wait. accept() cannot be: it may come back late where others accept from the same socket.
 #include <atomic>
 #include <cerrno>
 #include <utility>
@@ -95,6 +95,15 @@ long uninterrupted(Call call) {
     if (const long answer = call(); answer != -EINTR) return answer;
 }
 
+// It has been said to be ready, and was not. Then that is not so (an eventfd without room for the number), or another
+// has been quicker, who comes first the next time too.
+void pause_if_ready(pollfd& file, Pauses& pauses, std::uint64_t deadline) {
+  if (os::poll_files(&file, 1, 0) == 1)
+    os::poll_files(nullptr, 0, pauses.end_of_next(os::now_ns(), deadline));
+  else
+    pauses.begin_anew();
+}
+
 // now() does not wait, nor does by_kind(); later() does.
 template <class Now, class ByKind, class Later>
 void transfer(IoRequest& request, short events, Now now, ByKind by_kind, Later later) {
@@ -102,8 +111,10 @@ void transfer(IoRequest& request, short events, Now now, ByKind by_kind, Later l
     request.result = uninterrupted(later);
     return;
   }
-  do {
+  Pauses pauses;
+  for (unsigned tries = 0;; ++tries) {
     pollfd file{request.file, events, 0};
+    if (tries > 1) pause_if_ready(file, pauses, request.deadline);
     const long ready = wait_for_file(file, request.deadline);
     request.timed_out = ready == 0;
     request.result = ready;
@@ -114,7 +125,10 @@ void transfer(IoRequest& request, short events, Now now, ByKind by_kind, Later l
     const bool is_for_disk = request.result == -EAGAIN && os::lies_on_disk(request.file);
     if (is_for_disk || os::cannot_tell(request.result)) request.result = uninterrupted(later);
     if (request.result == -EAGAIN && says_end(file)) request.result = 0;
-  } while (request.result == -EAGAIN && !is_over(request.deadline));
+    if (request.result != -EAGAIN) return;
+    request.timed_out = is_over(request.deadline);
+    if (request.timed_out) return;
+  }
 }
 
 void connect_in_time(IoRequest& request) {

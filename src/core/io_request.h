@@ -1,6 +1,7 @@
 // What a unit waits for in the kernel, and who serves it there.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -72,6 +73,23 @@ inline bool has_lost_its_file(IoRequest& request) {
 /// What to poll for to read or accept: also whether the socket has been shut down, so that nothing more comes.
 inline constexpr short to_read = POLLIN | POLLRDHUP;
 inline bool says_end(const pollfd& file) { return (file.revents & POLLRDHUP) != 0; }
+
+/// Between looks at a file of which the kernel tells nobody when it is ready, or says that it is when it is not.
+class Pauses {
+ public:
+  void begin_anew() { next_ns_ = shortest_ns; }
+  /// When the next one is over that begins now, at the deadline at the latest.
+  std::uint64_t end_of_next(std::uint64_t now, std::uint64_t deadline) {
+    const std::uint64_t end = std::min(now + next_ns_, deadline);
+    next_ns_ = std::min(2 * next_ns_, longest_ns);
+    return end;
+  }
+
+ private:
+  static constexpr std::uint64_t shortest_ns = 1000ULL * 1000;
+  static constexpr std::uint64_t longest_ns = 32 * shortest_ns;
+  std::uint64_t next_ns_ = shortest_ns;
+};
 
 /// Serves requests until the process ends, on the KLT that calls it, which has opened the ring.
 [[noreturn]] void serve_by_ring();

@@ -19,7 +19,7 @@ long write_now(int file, const void* from, std::size_t size);
 /// The answer of one of these: this file does not know how to do without waiting.
 inline bool cannot_tell(long answer) { return answer == -EOPNOTSUPP || answer == -ENOSYS; }
 
-/// The same where these cannot tell, for pipes (before Linux 6.5) and terminals that poll(2) says are ready,
+/// The same where these cannot tell, for pipes (before Linux 6.5), terminals and eventfds that poll(2) says are ready,
 /// and so that nobody else who has the file sees anything of that; of others cannot_tell() is true.
 long read_by_kind_now(int file, void* to, std::size_t size);
 long write_by_kind_now(int file, const void* from, std::size_t size);

@@ -9,13 +9,17 @@
 // - One that cannot be opened again is written to byte by byte: for poll(2) it is ready if it has room for one. (One
 //   that makes more of a byte, `\r\n` or blanks, may still wait for room; and another may be quicker.) The end without
 //   a name makes nothing of them, and where it has room at all the kernel takes 256 (MIN_TTYB_SIZE).
+// - An eventfd is ready if it has room for 1; what it holds stands in /proc.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 
 #include "arch/system_call.h"
 #include "os/io.h"
@@ -99,6 +103,41 @@ long write_terminal_now(int file, const struct stat& status, const void* from, s
   return write_in_pieces(file, from, size, is_end_without_name(status) ? 256 : 1);
 }
 
+// False: it is no eventfd, or nobody knows.
+bool read_count_of_eventfd(int file, std::uint64_t& count) {
+  const int own = open_by_number("fdinfo", file, O_RDONLY);
+  if (own < 0) return false;
+  char text[512];
+  const long size = read_file(own, text, sizeof text - 1);
+  arch::system_call(SYS_close, own);
+  if (size <= 0) return false;
+  text[size] = 0;
+  constexpr char name[] = "eventfd-count:";
+  const char* at = strstr(text, name);
+  if (at != nullptr) count = std::strtoull(at + sizeof name - 1, nullptr, 16);
+  return at != nullptr;
+}
+
+// -EFAULT: there is nothing at that address, which the caller has from the program.
+long read_memory(const void* from, std::uint64_t& to) {
+  const iovec here{&to, sizeof to};
+  const iovec there{const_cast<void*>(from), sizeof to};
+  const long process = arch::system_call(SYS_getpid);
+  return arch::system_call(SYS_process_vm_readv, process, address_of(&here), 1, address_of(&there), 1);
+}
+
+long write_eventfd_now(int file, const void* from, std::size_t size) {
+  std::uint64_t count = 0;
+  std::uint64_t added = 0;
+  if (!read_count_of_eventfd(file, count)) return -EOPNOTSUPP;
+  if (size >= sizeof added) {
+    const long answer = read_memory(from, added);
+    if (answer != sizeof added && answer != -EFAULT) return -EOPNOTSUPP;
+  }
+  const bool is_number = added != UINT64_MAX;  // else EINVAL
+  return is_number && added >= UINT64_MAX - count ? -EAGAIN : write_file(file, from, size);
+}
+
 }  // namespace
 
 long read_by_kind_now(int file, void* to, std::size_t size) {
@@ -112,7 +151,9 @@ long write_by_kind_now(int file, const void* from, std::size_t size) {
   const struct stat status = status_of(file);
   if (S_ISFIFO(status.st_mode))
     return by_description_of_its_own(file, O_WRONLY, [&](int own) { return write_file(own, from, size); });
-  return S_ISCHR(status.st_mode) && is_terminal(file) ? write_terminal_now(file, status, from, size) : -EOPNOTSUPP;
+  if (S_ISCHR(status.st_mode) && is_terminal(file)) return write_terminal_now(file, status, from, size);
+  const bool only_kernel_has_it = (status.st_mode & S_IFMT) == 0;
+  return only_kernel_has_it ? write_eventfd_now(file, from, size) : -EOPNOTSUPP;
 }
 
 }  // namespace weft::os

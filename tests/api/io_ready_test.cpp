@@ -1,8 +1,9 @@
-// Input and output for units (weft/io.h) of terminals, which poll(2) says are ready while a call would wait. And of
-// files of which it never says that.
+// Input and output for units (weft/io.h) of files that poll(2) says are ready while a call would wait: terminals, and
+// eventfds that are full. And of those of which it never says anything.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <sys/eventfd.h>
 #include <termios.h>
 
 #include "io_support.h"
@@ -88,7 +89,7 @@ std::string text_of(std::size_t size) {
 // Bug: the ring's KLT waited in the write itself, and with it all input and output of units.
 TEST_F(IoReadyTest, AWriteToATerminalThatWaitsKeepsNobodyElse) {
   const std::string text = text_of(100'000);
-  for (const int flags : {0}) {
+  for (const int flags : {0, O_NONBLOCK}) {
     with_limits([&](std::uint64_t limit) {
       const Terminal terminal;
       EXPECT_EQ(fcntl(terminal.second, F_SETFL, O_RDWR | flags), 0);
@@ -149,6 +150,115 @@ TEST_F(IoReadyTest, LinesOfATerminal) {
     weft_sleep(5 * millisecond);
     EXPECT_EQ(::write(terminal.first, "hello\nx\n\4", 9), 9);
     jobs.join();
+  }
+}
+
+// Nobody reads at the other end until all is over.
+void write_until_too_late(int file, int other_end, const std::string& text) {
+  std::size_t written = 0;
+  for (const std::uint64_t limit : {20 * millisecond, std::uint64_t{0}}) {
+    std::size_t count = 0;
+    int error = WEFT_OK;
+    while ((error = weft_timed_write(file, text.data() + written, text.size() - written, limit, &count)) == WEFT_OK)
+      written += count;
+    EXPECT_EQ(error, WEFT_ERR_TIMEOUT);
+  }
+  EXPECT_GT(written, 0U);
+  EXPECT_LT(written, text.size());
+  EXPECT_TRUE(read_all(other_end, written) == text.substr(0, written));
+}
+
+// Bug: limits were not kept, by threads because they waited in the write, by the ring as long as nobody read.
+TEST_F(IoReadyTest, LimitsOfTerminalsThatNobodyReads) {
+  for (const int flags : {0, O_NONBLOCK}) {
+    for (const bool without_name : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "flags " << flags << (without_name ? " the end without a name" : ""));
+      const Terminal terminal;
+      const int file = without_name ? terminal.first : terminal.second;
+      EXPECT_EQ(fcntl(file, F_SETFL, O_RDWR | flags), 0);
+      Jobs jobs;
+      jobs.start(WEFT_AUTO, [&] {
+        write_until_too_late(file, without_name ? terminal.second : terminal.first, text_of(1U << 20U));
+      });
+      jobs.join();
+    }
+  }
+}
+
+// Bug: poll(2) says that it is ready where there is room for one byte, and an end of a line takes two: the unit asked
+// again and again, beyond its limit.
+TEST_F(IoReadyTest, LimitsOfTerminalsThatMakeMoreOfAByte) {
+  for (const int flags : {0, O_NONBLOCK}) {
+    const Terminal terminal;
+    terminal.set([](termios& settings) { settings.c_oflag |= OPOST | ONLCR; });
+    EXPECT_EQ(fcntl(terminal.second, F_SETFL, O_RDWR | flags), 0);
+    const std::string text = "x" + std::string(100'000, '\n');
+    Jobs jobs;
+    jobs.start(WEFT_AUTO, [&] {
+      for (const std::uint64_t limit : {20 * millisecond, std::uint64_t{0}}) {
+        std::size_t count = 0;
+        int error = WEFT_OK;
+        while (error == WEFT_OK) error = weft_timed_write(terminal.second, text.data(), text.size(), limit, &count);
+        EXPECT_EQ(error, WEFT_ERR_TIMEOUT);
+      }
+    });
+    jobs.join();
+  }
+}
+
+constexpr std::uint64_t most_in_eventfd = UINT64_MAX - 1;
+
+// It has room for 1, but not for the number that is written.
+int almost_full_eventfd(int flags) {
+  const int file = eventfd(0, flags | EFD_CLOEXEC);
+  const std::uint64_t number = most_in_eventfd - 1;
+  EXPECT_EQ(::write(file, &number, sizeof number), ssize_t{sizeof number});
+  return file;
+}
+
+std::uint64_t taken_from_eventfd(int file) {
+  std::uint64_t number = 0;
+  EXPECT_EQ(::read(file, &number, sizeof number), ssize_t{sizeof number});
+  return number;
+}
+
+// Bug: with O_NONBLOCK the unit asked again and again; without, threads waited beyond the limit.
+TEST_F(IoReadyTest, LimitsOfAnEventfdThatIsFull) {
+  for (const int flags : {0, int{EFD_NONBLOCK}}) {
+    const int file = almost_full_eventfd(flags);
+    Jobs jobs;
+    jobs.start(WEFT_AUTO, [&] {
+      const std::uint64_t number = 5;
+      std::size_t count = 0;
+      for (const std::uint64_t limit : {std::uint64_t{0}, 20 * millisecond})
+        EXPECT_EQ(weft_timed_write(file, &number, sizeof number, limit, &count), WEFT_ERR_TIMEOUT);
+      auto* const nowhere = reinterpret_cast<void*>(8);
+      EXPECT_EQ(weft_timed_write(file, nowhere, 8, 20 * millisecond, &count), WEFT_ERR_SYSTEM + EFAULT);
+      EXPECT_EQ(weft_timed_write(file, &number, 7, 20 * millisecond, &count), WEFT_ERR_SYSTEM + EINVAL);
+    });
+    jobs.join();
+    EXPECT_EQ(taken_from_eventfd(file), most_in_eventfd - 1);
+    close(file);
+  }
+}
+
+TEST_F(IoReadyTest, AnEventfdThatIsFullIsWrittenToOnceThereIsRoom) {
+  for (const int flags : {0, int{EFD_NONBLOCK}}) {
+    with_limits([flags](std::uint64_t limit) {
+      const int file = almost_full_eventfd(flags);
+      Jobs jobs;
+      jobs.start(WEFT_AUTO, [&] {
+        const std::uint64_t number = 5;
+        std::size_t count = 0;
+        EXPECT_EQ(weft_timed_write(file, &number, sizeof number, limit, &count), WEFT_OK);
+        EXPECT_EQ(count, sizeof number);
+      });
+      expect_no_cpu_used();
+      EXPECT_EQ(taken_from_eventfd(file), most_in_eventfd - 1);
+      jobs.join();
+      EXPECT_EQ(taken_from_eventfd(file), 5U);
+      close(file);
+    });
   }
 }
 
