@@ -29,6 +29,7 @@
 #include "os/distance.h"
 #include "os/identity.h"
 #include "os/klt.h"
+#include "os/storage.h"
 
 namespace weft::core {
 namespace {

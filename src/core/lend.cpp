@@ -4,6 +4,7 @@
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/preempt_timer.h"
+#include "core/roots.h"
 #include "core/scheduler.h"
 #include "core/signal_masks.h"
 #include "os/cpus.h"
@@ -67,6 +68,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   os::Identity* home = worker.identities.home;
   worker.identities.home = nullptr;
   worker.slice.ticker.stop();
+  const int klt_before = os::this_klt();
   const os::SignalMask before = home != nullptr ? os::block_interrupt_only() : os::block_all_signals();
   const int bound_to = worker.cpu.load(std::memory_order_relaxed);
   if (klt != nullptr)
@@ -75,19 +77,22 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
     klt = begin_here(lent);
   hand_over(worker, *klt);
   while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
-  worker.klt.store(os::this_klt(), std::memory_order_release);
+  note_klt_of_root(worker, klt_before);
   worker.carrier.store(nullptr, std::memory_order_release);
   bind_until_it_holds(worker, bound_to, [](int cpu) { os::bind_klt(os::this_klt(), cpu); });
   worker.identities.home = home;
   worker.mask.changed = home != nullptr && home->has_mask;
-  // On a KLT of weft's `before` may hold what an identity has blocked that was installed then.
-  const os::SignalMask after = home != nullptr ? before : os::signals_blocked_on_klts();
   *arch::thread_word_of(worker.identities.installed->thread_pointer) = &worker;
   arch::set_thread_pointer(worker.identities.installed->thread_pointer);
   if (home != nullptr) worker.identities.installed = nullptr;  // it was on the other KLT: nothing of it is pending here
   install_home(worker);
-  os::set_signals(after);
-  if (home == nullptr) change_signal_mask(worker, *worker.identities.installed);
+  if (home == nullptr) {
+    // `before` may hold what an identity has blocked that was installed then.
+    os::set_signals(os::signals_blocked_on_klts());
+    change_signal_mask(worker, *worker.identities.installed);
+  } else {  // nothing else: the root may have come to another KLT (roots.h)
+    os::unblock_signals(os::mask_of(os::interrupt_signal_chosen()) & ~before);
+  }
   if (!is_over(worker)) tick_again(worker);  // else a root goes on in its own code
   worker.stacks.give(lent.stack);
 }

@@ -203,7 +203,7 @@ void on_watchdog(Worker& worker, const Interruption& interruption) {
 
 void on_interrupt(const Interruption& interruption) {
   Worker* worker = this_worker();
-  if (worker == nullptr) return;
+  if (stop_misplaced(interruption, worker) || worker == nullptr) return;
   // One that sleeps so takes signals that are not for it; nothing thread-local is its own then.
   if (preemption_settings.sleep == KltSleep::sigsuspend &&
       worker->klt.load(std::memory_order_relaxed) != os::this_klt())

@@ -208,7 +208,7 @@ bool tick_where_wanted() {
   if (!some || !one_timer()) return any;
   const int index = leader.load(std::memory_order_relaxed);
   Worker* leading = index != nobody ? runtime.worker_at[index].load(std::memory_order_acquire) : nullptr;
-  if (leading != nullptr && is_awake(*leading)) {
+  if (leading != nullptr && is_awake(*leading) && (runs_a_unit(*leading) || ticker_of(*leading).is_under_way())) {
     start(*leading);
   } else if (Worker* heir = find_worker([](const Worker& worker) { return runs_preemptive(worker); });
              heir != nullptr) {
@@ -248,6 +248,16 @@ bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_
   else if (own_timer && ++worker.slice.idle_ticks >= most_idle_ticks(worker))
     hand_over_lead(worker);
   return leads(worker);
+}
+
+bool stop_misplaced(const os::Interruption& interruption, Worker* here) {
+  if (interruption.cause != os::Interruption::Cause::timer) return false;
+  if (here != nullptr && interruption.ticker == &ticker_of(*here)) return false;
+  interruption.ticker->stop();
+  const int index = leader.load(std::memory_order_relaxed);
+  Worker* leading = index != nobody ? runtime.worker_at[index].load(std::memory_order_acquire) : nullptr;
+  if (leading != nullptr && interruption.ticker == &ticker_of(*leading)) hand_over_lead(*leading);
+  return true;
 }
 
 void tick_on(Worker& worker) {

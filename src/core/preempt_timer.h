@@ -51,6 +51,10 @@ bool tick_where_wanted();
 /// From the handler: a tick has arrived on the worker. Passes it on where that is due. False: there shall be no more.
 bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive);
 
+/// From the handler: a timer has ticked on a KLT that does not carry the worker for which it was started, `here` or
+/// none, but runs something else on it (core/roots.h): it shall not go on. False: it is the timer of `here`.
+bool stop_misplaced(const os::Interruption& interruption, Worker* here);
+
 /// From the handler, before what was interrupted goes on or leaves its KLT to others: the next tick.
 void tick_on(Worker& worker);
 

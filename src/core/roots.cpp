@@ -12,6 +12,7 @@
 #include "core/klt_pools.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
+#include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/watchdog.h"
 #include "core/worker_klts.h"
@@ -22,6 +23,7 @@
 #include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/klt.h"
+#include "os/storage.h"
 
 namespace weft::core {
 namespace {
@@ -114,6 +116,8 @@ bool become_root(Worker& worker) {
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.root.known_as = &unit;
   worker.root.was_unit = false;
+  if (os::storage_may_move()) runtime.roots_may_move.store(true, std::memory_order_relaxed);
+  worker.root.borrowed.store(os::is_on_borrowed_storage(), std::memory_order_relaxed);
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   run_here(worker);
   worker.slice.ticker.belong_to(os::this_klt());
@@ -134,9 +138,14 @@ bool become_root(Worker& worker) {
 constexpr unsigned least_slots_at_look = 32;
 std::atomic<unsigned> slots_at_look{least_slots_at_look};
 
+// Not one on borrowed storage: whoever lent that ends it. (Bug: one was ended that lived on, on another KLT.) `klt`,
+// which the caller has read, is compared again: it is changed before the word that is read here says that the storage
+// is the KLT's own (follow_root).
+//
 // Where another KLT has got its number, that is not seen until a later look.
 bool is_lost(const Worker& worker, int klt) {
-  return klt != 0 && worker.use.load(std::memory_order_relaxed) == WorkerUse::root && os::is_gone(klt);
+  return klt != 0 && worker.use.load(std::memory_order_relaxed) == WorkerUse::root &&
+         !worker.root.borrowed.load(std::memory_order_acquire) && os::is_gone(klt);
 }
 
 // `klt`, which is gone, has ended outside of all units: only then there is nothing on top of the root, and the worker
@@ -153,7 +162,7 @@ bool has_ended_at_rest(const Worker& worker, int klt) {
 bool take_over(Worker& worker) {
   SpinGuard entrance(runtime.entrance);
   SpinGuard guard(slots_lock);
-  const int klt = worker.klt.load(std::memory_order_relaxed);
+  const int klt = worker.klt.load(std::memory_order_acquire);
   if (!is_lost(worker, klt)) return false;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: the end of the KLT, in the kernel
   if (!has_ended_at_rest(worker, klt)) return false;
@@ -179,7 +188,7 @@ void end_lost_roots() {
     return;  // another looks
   unsigned found = 0;
   for_each_worker([&found](Worker& worker) {
-    if (!is_lost(worker, worker.klt.load(std::memory_order_relaxed)) || !take_over(worker)) return;
+    if (!is_lost(worker, worker.klt.load(std::memory_order_acquire)) || !take_over(worker)) return;
     end_in_its_place(worker);
     ++found;
   });
@@ -187,6 +196,28 @@ void end_lost_roots() {
 }
 
 }  // namespace
+
+void note_klt_of_root(Worker& worker, int before) {
+  const int klt = os::this_klt();
+  if (klt == before) {
+    worker.klt.store(klt, std::memory_order_release);
+    return;
+  }
+  // Partners of the releases: is_lost(), take_over().
+  worker.root.borrowed.store(true, std::memory_order_relaxed);
+  worker.klt.store(klt, std::memory_order_release);
+  worker.root.borrowed.store(os::is_on_borrowed_storage(), std::memory_order_release);
+  worker.slice.ticker.belong_to(klt);
+}
+
+// The signal may be blocked also where the KLT is the same: another root that slept there with the signal blocked, in
+// lend(), was made to leave it.
+void follow_root_slowly(Worker& worker) {
+  const HeldOff held(&worker);
+  note_klt_of_root(worker, worker.klt.load(std::memory_order_relaxed));
+  if (os::interrupt_signal() != 0) os::block_interrupt(false);
+  tick_again(worker);
+}
 
 void expect_roots() {
   if (pthread_key_create(&root_key, end_root) != 0)

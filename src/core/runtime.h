@@ -56,6 +56,7 @@ struct Runtime {
   alignas(base::cache_line) std::atomic<unsigned> slots{0};          // used entries of `worker_at`
   std::atomic<unsigned> started{0};                                  // KLTs of weft's
   std::atomic<int> roots{0};                                         // alive
+  std::atomic<bool> roots_may_move{false};                           // to other KLTs (core/roots.h)
   Spinlock entrance;                                                 // held while a thread becomes a root
   std::atomic<bool> main_has_ended{false};  // by pthread_exit: the process lives on with its threads
   std::atomic<unsigned> epoch{0};           // grows in each forked child

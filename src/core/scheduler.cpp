@@ -301,6 +301,7 @@ void come_back(Worker& worker, Unit& root) {
 class InUse {
  public:
   explicit InUse(Worker& worker) : worker_(worker), before_(worker.active.load(std::memory_order_relaxed)) {
+    follow_root(worker);
     if (!before_) become_active(worker);
   }
   ~InUse() {
@@ -428,6 +429,7 @@ void yield() {
     return;
   }
   // A root runs one unit, if there is one, and goes on.
+  follow_root(worker);
   Found found;
   {
     SchedulerFrame frame(worker);

@@ -140,11 +140,12 @@ struct Unsettled {
 /// Of a KLT of the program's. What it runs outside of all units is itself a unit: its continuation.
 struct Root {
   WholeUnit unit;
-  Stack* segment = nullptr;        // where its frames go on, inside call_on_segment()
-  void* extras = nullptr;          // its unit-local values
-  const Unit* known_as = nullptr;  // as the holder of mutexes (holder()); what has forked
-  bool was_unit = false;           // what has forked was none (end_forked())
-  bool turn_put_off = false;       // it has stepped aside: belongs to whoever has `unit` in hand
+  Stack* segment = nullptr;           // where its frames go on, inside call_on_segment()
+  void* extras = nullptr;             // its unit-local values
+  const Unit* known_as = nullptr;     // as the holder of mutexes (holder()); what has forked
+  bool was_unit = false;              // what has forked was none (end_forked())
+  std::atomic<bool> borrowed{false};  // where it is, on thread-local storage of another KLT (core/roots.h)
+  bool turn_put_off = false;          // it has stepped aside: belongs to whoever has `unit` in hand
 };
 
 /// Whose turn it is on a worker: its newest unit's, or what waits elsewhere (core/find.cpp, core/scheduler.cpp).

@@ -12,6 +12,7 @@
 #include "os/libraries.h"
 #include "os/linker_lock.h"
 #include "os/signal_mask.h"
+#include "os/weft_note.h"
 
 namespace weft::os {
 namespace {
@@ -43,12 +44,12 @@ void for_each_code(const dl_phdr_info* object, Take take) {
 }
 
 // The program itself has no name.
-bool is_library(const dl_phdr_info* object) { return object->dlpi_name[0] != '\0'; }
+bool is_library(const char* name) { return name[0] != '\0'; }
 
 int note_code_of_allocator(dl_phdr_info* object, std::size_t, void*) {
   if (!holds(*object, allocator.begin)) return 0;
   if (holds(*object, yield_function.begin)) return 1;
-  CodeRange& code = is_library(object) ? code_of_allocator : code_with_allocator;
+  CodeRange& code = is_library(object->dlpi_name) ? code_of_allocator : code_with_allocator;
   for_each_code(object, [&code](std::uintptr_t low, std::uintptr_t high) { code = {low, high, false}; });
   return 1;
 }
@@ -110,8 +111,9 @@ bool is_of_runtime(const char* path) {
 // object is never known, and would run on for ever.
 bool is_in_new_runtime(std::uintptr_t instruction) {
   ObjectOfCode found;
-  return find_object != nullptr && find_object(reinterpret_cast<void*>(instruction), &found) == 0 &&
-         is_of_runtime(found.object->l_name);
+  if (find_object == nullptr || find_object(reinterpret_cast<void*>(instruction), &found) != 0) return false;
+  const link_map& object = *found.object;
+  return is_of_runtime(object.l_name) || (is_library(object.l_name) && has_weft_note(found.begin, object.l_addr));
 }
 
 bool lies_in(const CodeRange& code, std::uintptr_t instruction) {
@@ -171,8 +173,10 @@ int collect(dl_phdr_info* object, std::size_t size, void* argument) {
   if (collected.unchanged) return 1;
   const bool of_weft = holds(*object, reinterpret_cast<std::uintptr_t>(&collect)) ||
                        begins_with(file_name(object->dlpi_name), "linux-vdso");  // the clock, see above
-  const bool wanted =
-      of_weft || (is_library(object) && holds(*object, allocator.begin)) || is_of_runtime(object->dlpi_name);
+  const bool of_other_runtime =
+      is_library(object->dlpi_name) &&
+      (holds(*object, allocator.begin) || has_weft_note(object->dlpi_phdr, object->dlpi_phnum, object->dlpi_addr));
+  const bool wanted = of_weft || of_other_runtime || is_of_runtime(object->dlpi_name);
   if (!wanted) return 0;
   for_each_code(object, [&collected, of_weft](std::uintptr_t low, std::uintptr_t high) {
     if (collected.count < CodeTable::most_ranges) collected.ranges[collected.count++] = {low, high, of_weft};

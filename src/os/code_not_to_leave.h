@@ -9,7 +9,7 @@ namespace weft::os {
 struct CodePlace {
   bool in_weft;     // in the library that contains weft
   bool in_runtime;  // the same, or libc, the dynamic linker, the C++ runtime, the library that malloc() comes from,
-                    // the kernel's vdso
+                    // the kernel's vdso, another library that contains weft (weft_note.h)
   bool beside_allocator;  // in the program, of which malloc() is a part: perhaps in there
 };
 /// Nothing is known: it lies everywhere.

@@ -8,6 +8,7 @@
 #include "base/panic.h"
 #include "os/futex.h"
 #include "os/klt.h"
+#include "os/storage.h"
 
 namespace weft::os {
 namespace {

@@ -94,6 +94,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   if (spares_stack && goes_on_where_interrupted(signal, *info, *interrupted)) return;
   const CutCall cut = cut_call_of(*interrupted);
   interruption.context = context;
+  if (interruption.cause == Interruption::Cause::timer)
+    interruption.ticker = static_cast<Ticker*>(info->si_value.sival_ptr);
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   const CodePlace place = place_of_code(interruption.instruction);
   interruption.in_weft = place.in_weft;

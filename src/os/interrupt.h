@@ -37,6 +37,8 @@
 
 namespace weft::os {
 
+class Ticker;
+
 /// A call of libc's that goes on only when a word is not what it was: a lock, a condition, the end of a thread.
 struct WordAwaited {
   const std::atomic<std::uint32_t>* word = nullptr;  // nullptr: it does not wait for any
@@ -51,13 +53,15 @@ struct Interruption {
   Cause cause;
   bool in_weft;     // the code lies in the library that contains weft
   bool in_runtime;  // the same, or libc, the dynamic linker, the C++ runtime, the library that malloc() comes from,
-                    // the kernel's vdso; or called by dl_iterate_phdr(), which holds a lock
+                    // the kernel's vdso, another library that contains weft; or called by dl_iterate_phdr(), which
+                    // holds a lock
   bool beside_allocator;  // in the program, of which malloc() is a part: perhaps in there
   bool in_sleep;          // at a system call of libc's that may sleep: it begins anew, or has returned EINTR. Not in a
                           // change of user ids, which holds a lock that weft needs (os/user_ids.h)
   WordAwaited awaited;    // at such a call that begins anew and has no limit of time
   bool in_handler;        // of the program's, or on an alternate stack: what that has interrupted may be anything
   std::uintptr_t instruction;
+  Ticker* ticker;  // whose timer it was
   void* context;
 };
 

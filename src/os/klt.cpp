@@ -1,6 +1,5 @@
 #include "os/klt.h"
 
-#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -11,7 +10,6 @@
 #include <dlfcn.h>
 #include <initializer_list>
 #include <pthread.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,13 +27,6 @@
 
 namespace weft::os {
 namespace {
-
-// The signature with which glibc registers, and the least length (sysdeps/unix/sysv/linux, since 2.35).
-constexpr std::uint32_t rseq_signature = 0x53053053;
-constexpr int rseq_unregister_flag = 1;
-constexpr unsigned long least_rseq_length = 32;
-// Of the area that the kernel knows how to fill (linux/auxvec.h, since 6.3).
-constexpr unsigned long at_rseq_feature_size = 27;
 
 // How many KLTs weft has started and how many of them have ended. One is counted after it has started and before it
 // ends, so that the kernel never has fewer of them than are counted.
@@ -112,29 +103,20 @@ const char* behind_label(const char* line, const char* label) {
   return strncmp(line, label, length) == 0 ? line + length : nullptr;
 }
 
-// What is looked up in libc by name, once and while the library is loaded: dlsym() forgets the
+// What thread-local storage and libc's own descriptor take out of a stack. Private to glibc but stable (other language
+// runtimes use it); without it, a generous guess. Looked up once and while the library is loaded: dlsym() forgets the
 // calling thread's last dlerror(), and a KLT may be started in the middle of a member's code.
-struct LibcNames {
-  // What thread-local storage and libc's own descriptor take out of a stack. Private to glibc but
-  // stable (other language runtimes use it); without it, a generous guess.
-  std::size_t (*minimum_stack)(const pthread_attr_t*);
-  const std::ptrdiff_t* rseq_offset;
-  const unsigned* rseq_size;
-} libc_names;
+std::size_t (*minimum_stack)(const pthread_attr_t*) = nullptr;
 
-[[gnu::constructor]] void look_up_libc_names() {
-  libc_names.minimum_stack =
-      reinterpret_cast<decltype(libc_names.minimum_stack)>(dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
-  libc_names.rseq_offset = static_cast<const std::ptrdiff_t*>(dlsym(RTLD_DEFAULT, "__rseq_offset"));
-  libc_names.rseq_size = static_cast<const unsigned*>(dlsym(RTLD_DEFAULT, "__rseq_size"));
+[[gnu::constructor]] void look_up_minimum_stack() {
+  minimum_stack = reinterpret_cast<decltype(minimum_stack)>(dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
 }
 
 std::size_t stack_for(std::size_t wanted) {
-  const auto minimum = libc_names.minimum_stack;
   std::size_t bytes = wanted;
   pthread_attr_t attributes;
-  if (minimum != nullptr && pthread_attr_init(&attributes) == 0) {
-    bytes += minimum(&attributes);
+  if (minimum_stack != nullptr && pthread_attr_init(&attributes) == 0) {
+    bytes += minimum_stack(&attributes);
     pthread_attr_destroy(&attributes);
   } else {
     bytes += 256UL * 1024;
@@ -382,18 +364,6 @@ std::optional<unsigned long> klt_sleeps(pid_t klt) {
 }
 
 int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }
-
-void unregister_rseq(void* thread_pointer) {
-  const auto offset = libc_names.rseq_offset;
-  const auto size = libc_names.rseq_size;
-  if (offset == nullptr || size == nullptr || *size == 0) return;
-  const long area = reinterpret_cast<std::intptr_t>(thread_pointer) + *offset;
-  // The kernel takes only the length that was registered. glibc registers what it calls the size, the least at any
-  // rate; a version may call less the size than the area has in which the kernel fills all that it knows.
-  for (const unsigned long length : {std::max(least_rseq_length, static_cast<unsigned long>(*size)),
-                                     std::max(least_rseq_length, getauxval(at_rseq_feature_size)), least_rseq_length})
-    if (arch::system_call(SYS_rseq, area, static_cast<long>(length), rseq_unregister_flag, rseq_signature) == 0) return;
-}
 
 void sleep_exactly() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 

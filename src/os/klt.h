@@ -89,10 +89,6 @@ std::optional<unsigned long> klt_sleeps(pid_t klt);
 /// The kernel's number of the calling KLT. Also from handlers, without thread-local storage.
 int this_klt();
 
-/// Withdraws the calling KLT's restartable-sequences registration, whose area lies beside this thread pointer: in
-/// thread-local storage that other KLTs come to use, or that is free from now on. Where there is none, nothing happens.
-void unregister_rseq(void* thread_pointer);
-
 /// From now on the calling KLT's sleeps with a limit end when that is reached, not up to 50 us later.
 void sleep_exactly();
 

@@ -22,8 +22,9 @@ std::atomic<int> Ticker::refused_with{0};
 namespace {
 
 // 0, or an errno value.
-int create(int& timer, pid_t klt) {
+int create(int& timer, pid_t klt, Ticker* owner) {
   sigevent event{};
+  event.sigev_value.sival_ptr = owner;
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = interrupt_signal();
   event.sigev_notify_thread_id = klt;
@@ -51,7 +52,7 @@ bool Ticker::prepare(bool again) {
   const unsigned wanted = again ? 2 : 1;
   const unsigned before = count_;
   int error = 0;
-  while (count_ < wanted && (error = create(timers_[count_], klt_)) == 0) ++count_;
+  while (count_ < wanted && (error = create(timers_[count_], klt_, this)) == 0) ++count_;
   if (count_ != before) refused_with.store(0, std::memory_order_relaxed);  // there are some again
   if (count_ != 0) return true;
   // EINVAL: no such KLT, any longer.

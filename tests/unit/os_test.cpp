@@ -26,6 +26,7 @@
 #include "../refused_call.h"
 #include "arch/thread_pointer.h"
 #include "core/runtime.h"
+#include "core/sanitizer.h"
 #include "core/stack.h"
 #include "os/barrier.h"
 #include "os/clock.h"
@@ -38,6 +39,7 @@
 #include "os/io.h"
 #include "os/klt.h"
 #include "os/stack_memory.h"
+#include "os/storage.h"
 #include "os/ticker.h"
 #include "support.h"
 
@@ -368,6 +370,61 @@ TEST(Klt, IsKnownOfAUserInManyGroups) {
   EXPECT_TRUE(blocked.has_value());
   EXPECT_GE(sleeps.value_or(0), 1U);
 }
+
+// What a runtime does that lends thread pointers.
+TEST(Storage, IsBorrowedOnTheThreadPointerOfAnother) {
+  if (core::sanitizer::active) GTEST_SKIP() << "the sanitizers' own state hangs on the thread pointer";
+  EXPECT_FALSE(os::is_on_borrowed_storage());
+  std::atomic<void*> lent{nullptr};
+  std::atomic<std::uint32_t> over{0};
+  std::thread lender([&] {
+    lent = arch::thread_pointer();
+    while (over.load() == 0) os::futex_wait(over, 0);
+  });
+  while (lent.load() == nullptr) std::this_thread::yield();
+  void* const own = arch::thread_pointer();
+  void* const other = lent.load();
+  arch::set_thread_pointer(other);
+  const bool borrowed = os::is_on_borrowed_storage();
+  const bool may_move = os::storage_may_move();
+  arch::set_thread_pointer(own);
+  over = 1;
+  os::futex_wake(over, 1);
+  lender.join();
+  EXPECT_TRUE(borrowed);
+  EXPECT_TRUE(may_move);
+}
+
+TEST(Storage, MayMoveOnceItsRestartableSequencesAreWithdrawn) {
+  std::thread([] {
+    const auto registered_bytes = static_cast<const unsigned*>(dlsym(RTLD_DEFAULT, "__rseq_size"));
+    if (registered_bytes == nullptr || *registered_bytes == 0) GTEST_SKIP() << "libc registers none";
+    EXPECT_FALSE(os::storage_may_move());
+    os::unregister_rseq(arch::thread_pointer());
+    EXPECT_TRUE(os::storage_may_move());
+    EXPECT_FALSE(os::is_on_borrowed_storage());
+  }).join();
+}
+
+#ifdef OTHER_WEFT_LIBRARY
+// Before the table has been made anew, and afterwards. (Bug: two runtimes of weft's in one process interrupted each
+// other in the midst of their schedulers.)
+TEST(CodeNotToLeave, IsThatOfAnotherLibraryThatContainsWeft) {
+  os::refresh_code_not_to_leave();
+  void* const library = dlopen(OTHER_WEFT_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto instruction = reinterpret_cast<std::uintptr_t>(dlsym(library, "weft_unit_create"));
+  ASSERT_NE(instruction, 0U);
+  const auto found = [instruction] {
+    const os::CodePlace place = os::place_of_code(instruction);
+    return std::pair{place.in_weft, place.in_runtime};
+  };
+  const std::pair not_to_leave{false, true};
+  EXPECT_EQ(found(), not_to_leave);
+  os::refresh_code_not_to_leave();
+  EXPECT_EQ(found(), not_to_leave);
+}
+#endif
 
 // The kernel registers another area only where there is none. (Bug: the length was taken to be 32 always.)
 TEST(Klt, WithdrawsItsRestartableSequences) {

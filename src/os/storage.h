@@ -1,0 +1,19 @@
+// Thread-local storage, and the KLT that it was made for. Runtimes that lend thread pointers (weft: os/identity.h) have
+// them run on other KLTs; two of them may be in one process, libweft and a face that stands in for another library.
+#pragma once
+
+namespace weft::os {
+
+/// Withdraws the calling KLT's restartable-sequences registration, whose area lies beside this thread pointer: in
+/// thread-local storage that other KLTs come to use, or that is free from now on. Where there is none, nothing happens.
+void unregister_rseq(void* thread_pointer);
+
+/// Whether the storage that the caller runs on is that of another KLT. False also where nobody knows: a libc that has
+/// no list of robust mutexes there. Costs a system call.
+bool is_on_borrowed_storage();
+
+/// Whether the caller may go on on another KLT, with this storage: it is borrowed, or somebody has withdrawn its
+/// registration for restartable sequences, as a runtime does that is going to lend it.
+bool storage_may_move();
+
+}  // namespace weft::os
