@@ -212,19 +212,19 @@ TEST(Io, APipeIsWrittenAndReadWithoutWaiting) {
   ASSERT_EQ(pipe(ends), 0);
   const std::vector<char> data(1U << 20U, 'x');
   std::vector<char> back(data.size());
-  const long written = os::write_pipe_now(ends[1], data.data(), data.size());
+  const long written = os::write_by_kind_now(ends[1], data.data(), data.size());
   EXPECT_GT(written, 0);
   EXPECT_LT(written, static_cast<long>(data.size()));
-  EXPECT_EQ(os::write_pipe_now(ends[1], data.data(), data.size()), -EAGAIN);
+  EXPECT_EQ(os::write_by_kind_now(ends[1], data.data(), data.size()), -EAGAIN);
   EXPECT_EQ(os::is_nonblocking(ends[1]), 0) << "for others";
-  EXPECT_EQ(os::read_pipe_now(ends[0], back.data(), back.size()), written);
-  EXPECT_EQ(os::read_pipe_now(ends[0], back.data(), back.size()), -EAGAIN);
+  EXPECT_EQ(os::read_by_kind_now(ends[0], back.data(), back.size()), written);
+  EXPECT_EQ(os::read_by_kind_now(ends[0], back.data(), back.size()), -EAGAIN);
   close(ends[0]);
-  EXPECT_EQ(os::write_pipe_now(ends[1], data.data(), 1), -EPIPE);
+  EXPECT_EQ(os::write_by_kind_now(ends[1], data.data(), 1), -EPIPE);
   close(ends[1]);
   int sockets[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-  EXPECT_TRUE(os::cannot_tell(os::read_pipe_now(sockets[0], back.data(), 1))) << "no pipe";
+  EXPECT_TRUE(os::cannot_tell(os::read_by_kind_now(sockets[0], back.data(), 1))) << "no pipe";
   close(sockets[0]);
   close(sockets[1]);
 }
