@@ -145,6 +145,14 @@ foreach(policy true close spread)
   abi_register_stock(stock.place_bound.${policy} 300 COMMAND abi_place_bound ENV ${environment})
 endforeach()
 
+abi_program(abi_place_target -O2 place_target.c)
+set(abi_target_places "OMP_PLACES={0},{1},{0:2},{1},{0},{1},{0},{0:2}")
+foreach(workers 1 2 8 64)
+  abi_register(abi.place_target.w${workers} 300 COMMAND abi_place_target
+    ENV ${abi_target_places} WEFT_NUM_WORKERS=${workers})
+endforeach()
+abi_register_stock(stock.place_target 300 COMMAND abi_place_target ENV ${abi_target_places})
+
 # Not on the stock runtimes: both leave some threads of regions within regions bound to another place than they say.
 abi_program(abi_place_kept -O2 place_kept.c)
 foreach(pair ${abi_pairs})

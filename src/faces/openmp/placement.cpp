@@ -191,6 +191,12 @@ void attend_initial_team(Team& team) {
   bind_to_place(worker, worker.root.unit);
 }
 
+void attend_target_team(Team& team) {
+  if (!places.in_use()) return;
+  team.placement.first = 0;
+  team.placement.count = places.count;
+}
+
 bool holds_master(const Team& team) {
   return places.in_use() && team.placement.policy != ProcBind::unset && place_of(*team.master.parent).place == no_place;
 }

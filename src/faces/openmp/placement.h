@@ -52,6 +52,8 @@ void push_proc_bind(unsigned policy);
 void attend_region(Team& team);
 /// A team at level 0 begins.
 void attend_initial_team(Team& team);
+/// It is that of a target region of gcc's code: its partition is all places, as with libgomp, and its place stays.
+void attend_target_team(Team& team);
 
 /// Whether the master of the team has a place only for as long as the region lasts.
 bool holds_master(const Team& team);

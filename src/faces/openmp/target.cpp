@@ -13,6 +13,7 @@
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/device_memory.h"
 #include "faces/openmp/global_icv.h"
+#include "faces/openmp/placement.h"
 #include "faces/openmp/region.h"
 #include "faces/openmp/settings.h"
 #include "faces/openmp/task.h"
@@ -71,7 +72,8 @@ void run_block(void* memory) {
   const Block block = *static_cast<Block*>(memory);
   Icv icv = settings.icv;
   if (block.thread_limit > 0) icv.thread_limit = block.thread_limit;
-  open_initial_team(icv);
+  Team& team = open_initial_team(icv);
+  if (attends_regions) attend_target_team(team);
   block.body(static_cast<char*>(memory) + offset_of_addresses());
   close_initial_team();
 }
