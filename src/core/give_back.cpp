@@ -18,28 +18,28 @@
 namespace weft::core {
 namespace {
 
-void release_caches(Worker& worker) {
+void release_caches(Worker& worker, os::AwaitedEnds* awaited) {
   worker.stacks.release_all();
   while (os::Identity* identity = worker.identities.spares) {
     worker.identities.spares = identity->next;
     --worker.identities.spare_count;
-    end_or_share_identity(identity);
+    end_or_share_identity(identity, awaited);
   }
 }
 
 }  // namespace
 
-void give_back() {
+void give_back(os::AwaitedEnds* awaited) {
   {
     SpinGuard guard(runtime.entrance);
     if (runtime.roots.load(std::memory_order_relaxed) == 1) {
-      for_each_worker([](Worker& worker) {
-        if (worker.use.load(std::memory_order_relaxed) == WorkerUse::of_weft) end_klt(worker, release_caches);
+      for_each_worker([awaited](Worker& worker) {
+        if (worker.use.load(std::memory_order_relaxed) == WorkerUse::of_weft) end_klt(worker, release_caches, awaited);
       });
-      end_shared_identities();
+      end_shared_identities(awaited);
     }
   }
-  release_caches(*this_worker());
+  release_caches(*this_worker(), awaited);
   StackCache::release_depots();
   // What a timer, or the kernel, has made ready for one that was about to end: nobody slept who could be told.
   os::heavy_fence();

@@ -143,21 +143,21 @@ void make_wanted_identities() {
   }
 }
 
-void end_identity(Worker& worker, os::Identity* identity) {
+void end_identity(Worker& worker, os::Identity* identity, os::AwaitedEnds* awaited) {
   if (identity->lent_by_sleeper)
-    os::end_lender(identity);
+    os::end_lender(identity, awaited);
   else
     give_identity(worker, identity);  // of a KLT that lives on
 }
 
-void end_or_share_identity(os::Identity* identity) {
+void end_or_share_identity(os::Identity* identity, os::AwaitedEnds* awaited) {
   if (identity->lent_by_sleeper)
-    os::end_lender(identity);
+    os::end_lender(identity, awaited);
   else
     share(identity);
 }
 
-void end_shared_identities() {
+void end_shared_identities(os::AwaitedEnds* awaited) {
   os::Identity* chain = nullptr;
   {
     SpinGuard guard(shared_lock);
@@ -166,7 +166,7 @@ void end_shared_identities() {
   }
   while (chain != nullptr) {
     os::Identity* next = chain->next;
-    end_or_share_identity(chain);
+    end_or_share_identity(chain, awaited);
     chain = next;
   }
 }

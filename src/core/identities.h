@@ -57,12 +57,12 @@ void want_identity();
 /// Not from a handler: makes those that are wanted.
 void make_wanted_identities();
 
-/// An identity that nobody will use again: its KLT ends.
-void end_identity(Worker& worker, os::Identity* identity);
+/// An identity that nobody will use again: its KLT ends. `awaited`: as one of these.
+void end_identity(Worker& worker, os::Identity* identity, os::AwaitedEnds* awaited = nullptr);
 /// The same for a free one; that of a KLT that lives on stays, for all.
-void end_or_share_identity(os::Identity* identity);
+void end_or_share_identity(os::Identity* identity, os::AwaitedEnds* awaited);
 /// For those that are shared.
-void end_shared_identities();
+void end_shared_identities(os::AwaitedEnds* awaited);
 /// Ends one that a sleeper lends and that is free, if the worker or the shared cache has any.
 void end_free_lender(Worker& worker);
 

@@ -233,7 +233,8 @@ struct alignas(base::cache_line) Worker {
   Turns turns;
   unsigned index = 0;
   std::uint32_t random = 1;
-  void* signal_stack = nullptr;  // of the KLT that it was born with, which had none
+  os::AwaitedEnds* end_awaited = nullptr;  // that of its KLT, by who has asked it to
+  void* signal_stack = nullptr;            // of the KLT that it was born with, which had none
   Root root;
   WholeUnit scheduler_code;      // `current` in a scheduler of the program's own, between units: cannot wait
   void* face = nullptr;          // a face's own caches

@@ -22,6 +22,7 @@
 #include "core/watchdog.h"
 #include "core/worker_slots.h"
 #include "core/workers.h"
+#include "os/awaited_ends.h"
 #include "os/barrier.h"
 #include "os/fault.h"
 #include "os/futex.h"
@@ -76,6 +77,8 @@ void* end_worker(Worker& worker, os::Identity* native) {
   if (!is_lent) {
     arch::set_thread_word(nullptr);
     os::end_lending();
+    os::await_one_more(worker.end_awaited);
+    os::end_as_awaited(worker.end_awaited);
     std::free(native);
     os::note_klt_end();
   }
@@ -247,9 +250,10 @@ void wait_for_end(Worker& worker) {
 }
 
 // False: its KLT has just been refused.
-bool ask_to_end(Worker& worker) {
+bool ask_to_end(Worker& worker, os::AwaitedEnds* awaited) {
   SpinGuard guard(slots_lock);
   if (worker.use.load(std::memory_order_acquire) != WorkerUse::of_weft) return false;
+  worker.end_awaited = awaited;
   worker.claims.ends.store(true, std::memory_order_seq_cst);
   return true;
 }
@@ -257,6 +261,7 @@ bool ask_to_end(Worker& worker) {
 // False: its KLT has been refused since, and its slot is free.
 bool has_ended(Worker& worker) {
   SpinGuard guard(slots_lock);
+  worker.end_awaited = nullptr;
   worker.claims.ends.store(false, std::memory_order_relaxed);
   if (worker.use.load(std::memory_order_relaxed) != WorkerUse::none) return true;
   put_among_unused(worker);
@@ -265,11 +270,11 @@ bool has_ended(Worker& worker) {
 
 }  // namespace
 
-void end_klt(Worker& worker, void (*release)(Worker&)) {
-  if (!ask_to_end(worker)) return;
+void end_klt(Worker& worker, void (*release)(Worker&, os::AwaitedEnds*), os::AwaitedEnds* awaited) {
+  if (!ask_to_end(worker, awaited)) return;
   wait_for_end(worker);
   if (!has_ended(worker)) return;
-  release(worker);
+  release(worker, awaited);
   set_rank(worker, 0);  // before it is counted out: who starts the next one looks for a free rank
   // As before it was started.
   if (worker.claims.spare) {

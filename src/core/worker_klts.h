@@ -14,8 +14,8 @@ class Scheduler;
 bool start_another_klt();
 
 /// Ends the KLT of a worker of weft's, once it finds nothing to run; `release` is called before others can have its
-/// slot. See core/give_back.cpp.
-void end_klt(Worker& worker, void (*release)(Worker&));
+/// slot. `awaited`: the KLT, if it ends and does not become a lender, is one of these. See core/give_back.cpp.
+void end_klt(Worker& worker, void (*release)(Worker&, os::AwaitedEnds*), os::AwaitedEnds* awaited);
 
 /// A worker of the program's own, on a KLT of its own, with that scheduler; nullptr: none can be had.
 Worker* start_worker(Scheduler* scheduler);

@@ -6,6 +6,7 @@
 
 #include "arch/thread_pointer.h"
 #include "base/panic.h"
+#include "os/awaited_ends.h"
 #include "os/futex.h"
 #include "os/klt.h"
 #include "os/storage.h"
@@ -36,6 +37,7 @@ void* lend(void* argument) {
 
 void expect_lenders() {
   has_lending_key = pthread_key_create(&lending_key, [](void*) { end_for_ended_thread(); }) == 0;
+  make_key_of_ends();
 }
 
 void* begin_lending() {
@@ -65,6 +67,7 @@ void sleep_as_lender(Identity* identity) {
   while (identity->command.load(std::memory_order_acquire) != end) futex_wait(identity->command, lending);
   arch::set_thread_word(nullptr);
   end_lending();
+  end_as_awaited(identity->awaited);
   std::free(identity);
   note_klt_end();
 }
@@ -82,7 +85,9 @@ Identity* create_lender() {
   return identity;
 }
 
-void end_lender(Identity* identity) {
+void end_lender(Identity* identity, AwaitedEnds* awaited) {
+  await_one_more(awaited);
+  identity->awaited = awaited;
   identity->command.store(end, std::memory_order_release);
   futex_wake(identity->command, 1);
 }

@@ -23,11 +23,14 @@
 
 namespace weft::os {
 
+struct AwaitedEnds;
+
 struct Identity {
   void* thread_pointer = nullptr;
   Identity* next = nullptr;  // in caches
   std::atomic<std::uint32_t> command{0};
   std::atomic<bool> lent_by_sleeper{false};  // false: the KLT of a worker or of a root
+  AwaitedEnds* awaited = nullptr;            // who waits until it has ended
   // What the program has blocked on it, where it has said so (core/signal_masks.h).
   bool has_mask = false;
   std::uint64_t blocked = 0;
@@ -51,8 +54,8 @@ void end_lending();
 Identity* create_lender();
 
 /// Lets the KLT behind `identity` end: its thread-local destructors run there. Only for identities
-/// that a sleeper lends (lent_by_sleeper) and nobody runs on.
-void end_lender(Identity* identity);
+/// that a sleeper lends (lent_by_sleeper) and nobody runs on. `awaited`: it is one of these, from now on.
+void end_lender(Identity* identity, AwaitedEnds* awaited = nullptr);
 
 /// A KLT that is done with all else makes itself the lender of the identity that it was born with, which others may be
 /// running on already: it has all signals blocked and that thread pointer, but touches nothing thread-local any more.

@@ -15,7 +15,7 @@ set(abi_sanitized_environment)
 if(WEFT_SANITIZE MATCHES "address|thread")
   set(abi_sanitized_environment CHECK_SANITIZED=1)
   set(abi_not_sanitized
-    nested_identity threadprivate threadprivate_class threadprivate_common_f threadprivate_nested threadprivate_teams clang.threadprivate
+    nested_identity pause_destroys clang.pause_destroys threadprivate threadprivate_class threadprivate_common_f threadprivate_nested threadprivate_teams clang.threadprivate
     clang.threadprivate_class clang.threadprivate_nested clang.threadprivate_no_tls clang.threadprivate_class_no_tls)
 endif()
 if(WEFT_SANITIZE STREQUAL "thread")

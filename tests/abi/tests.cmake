@@ -91,6 +91,7 @@ weft_abi_test(lock_old C lock_old.c PAIRS 2_2 8_8)
 weft_abi_test(parallel_changing C parallel_changing.c NO_O0)
 weft_abi_test(parallel_wide C parallel_wide.c NO_O0)
 weft_abi_test(pause C pause.c PAIRS 1_1 2_2 8_8 64_64 STOCK 2)
+weft_abi_test(pause_destroys CXX pause_destroys.cpp PAIRS 1_1 2_2 8_2 8_8 64_8 64_64)
 weft_abi_test(routines_5 C routines_5.c PAIRS 2_2 8_8)
 weft_abi_test(teams C teams.c)
 weft_abi_test(teams_limit C teams_limit.c)
@@ -106,6 +107,8 @@ weft_abi_test(cancelled_thread C cancelled_thread.c PAIRS 8_1 8_2 8_8 STOCK 8 NO
 if(WEFT_SANITIZE)
   return() # what follows is about settings, places and names, which the sanitizers have nothing to say to
 endif()
+
+abi_register(abi.pause_destroys.with_lock 300 COMMAND abi_pause_destroys_O2 with_lock ENV OMP_NUM_THREADS=4)
 
 # Environment variables. env_test.py knows the cases.
 abi_program(abi_icv_probe -O2 icv_probe.c)

@@ -150,13 +150,13 @@ void let_root_end(Team& team) {
   if (last) free_root(root);
 }
 
-void end_seats(core::Worker& worker) {
+void end_seats(core::Worker& worker, os::AwaitedEnds* awaited) {
   Root* root = cache_of(worker).root;
   if (root == nullptr) return;
   if (ompt::watched) ompt::end_threads_of_root(worker, *root);
   for (unsigned number = 1; number < root->seats.count; ++number)
     if (os::Identity* identity = root->seats.identities[number]; identity != nullptr)
-      core::end_identity(worker, identity);
+      core::end_identity(worker, identity, awaited);
   std::free(root->seats.identities);
   root->seats = Seats{};
 }

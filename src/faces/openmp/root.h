@@ -77,7 +77,8 @@ inline WorkerCache& cache_of(core::Worker& worker) {
 }
 
 /// Ends the threads that the worker's root has kept for its regions, and their threadprivate variables with them.
-void end_seats(core::Worker& worker);
+/// `awaited`: as some of these.
+void end_seats(core::Worker& worker, os::AwaitedEnds* awaited = nullptr);
 
 /// These, with at least as many as a team of `size` needs.
 Seats* grow_seats(core::Worker& worker, Seats& seats, unsigned size);
