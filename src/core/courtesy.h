@@ -19,6 +19,12 @@
 // Only whoever computes for long is weighed so: a rank that does little between two waits gets the CPU that it needs
 // for that at once.
 //
+// And the worker itself may be of low priority, among others of more weight. Then the kernel wakes it at once only
+// while it has used less than its share, and what it spins, and the slice that an offer forfeits, is many times as much
+// of that (68 times at nice 19): it waits for hundreds of milliseconds, and again with each wait that begins with
+// spinning. So who is of low priority, and has been away for longer than equals take turns, does not spin for some
+// times as long.
+//
 // Of one worker, and only its own business: another one's CPU may be free. What it is worth: ./weft bench neighbours.
 //
 // Rejected: the number of threads that can run, in /proc/loadavg. It counts what is bound to CPUs where the process may
@@ -48,16 +54,17 @@ class Courtesy {
   std::uint64_t spun() const { return spun_; }
 
   /// While it spins, from time to time. Offers the CPU by `offer` when it is time to. True: others want it.
-  template <class Now, class Offer>
-  bool others_want_cpu(Now read_clock, std::uint64_t now, Offer offer) {
-    if (now - looked_ >= taken_ns) return was_taken(now, now - looked_);
+  /// `is_of_low_priority` says whether the kernel may have given it to others of more weight.
+  template <class Now, class Offer, class IsLow>
+  bool others_want_cpu(Now read_clock, std::uint64_t now, Offer offer, IsLow is_of_low_priority) {
+    if (now - looked_ >= taken_ns) return was_taken(now, now - looked_, is_of_low_priority);
     spun_ += now - looked_;
     had_ += now - looked_;
     looked_ = now;
     if (now - offered_ < between_offers_) return false;
     offer();
     const std::uint64_t back = read_clock();
-    if (back - now >= given_ns) return was_taken(back, back - now);
+    if (back - now >= given_ns) return was_taken(back, back - now, is_of_low_priority);
     looked_ = offered_ = back;
     had_ += forfeited_ns;
     while_ = shortest_while_ns;
@@ -74,20 +81,32 @@ class Courtesy {
   static constexpr std::uint64_t lesser = 4;                 // it has at most one part in so many
   static constexpr std::uint64_t shortest_while_ns = 1000ULL * 1000;
   static constexpr std::uint64_t longest_while_ns = 16 * shortest_while_ns;
+  static constexpr std::uint64_t long_ns = 100 * slice_ns;  // some thirty equals would not take longer
+  static constexpr std::uint64_t times_as_long = 8;
+  static constexpr std::uint64_t longest_beside_greater_ns = 4000 * shortest_while_ns;  // it may have been stopped
 
   // Whether by somebody who wants as much of the CPU as the worker has, or may.
-  bool was_taken(std::uint64_t now, std::uint64_t away) {
+  template <class IsLow>
+  bool was_taken(std::uint64_t now, std::uint64_t away, IsLow is_of_low_priority) {
     looked_ = offered_ = now;
     if (away >= slice_ns) {
       const bool by_lesser = had_ >= lesser * away, unknown = !is_known_;
       had_ = 0;
       is_known_ = true;
       if (by_lesser) between_offers_ = std::min(2 * between_offers_, seldom_ns);
-      if (by_lesser || unknown) return false;
+      if (by_lesser) return false;
+      if (away >= long_ns && is_of_low_priority()) return was_taken_by_greater(now, away);
+      if (unknown) return false;
       between_offers_ = often_ns;
     }
     until_ = now + while_;
     while_ = std::min(2 * while_, longest_while_ns);
+    return true;
+  }
+
+  bool was_taken_by_greater(std::uint64_t now, std::uint64_t away) {
+    between_offers_ = often_ns;
+    until_ = now + std::min(times_as_long * away, longest_beside_greater_ns);
     return true;
   }
 

@@ -66,6 +66,7 @@
 #include "os/barrier.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/klt.h"
 
 namespace weft::core {
 
@@ -208,11 +209,14 @@ bool Searching::exhausted() {
 // While the CPU is offered nobody shall rely on this search, which may go on only milliseconds later. (Who has relied
 // on it just before waits for that long, if others want the CPU.)
 bool Searching::others_want_cpu(std::uint64_t now) {
-  return worker_.courtesy.others_want_cpu(os::now_ns, now, [this] {
-    if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
-    os::give_up_cpu();
-    if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
-  });
+  return worker_.courtesy.others_want_cpu(
+      os::now_ns, now,
+      [this] {
+        if (counted_) runtime.searchers.fetch_sub(1, std::memory_order_relaxed);
+        os::give_up_cpu();
+        if (counted_) runtime.searchers.fetch_add(1, std::memory_order_relaxed);
+      },
+      os::is_of_low_priority);
 }
 
 void Searching::sleep() {

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -315,6 +316,12 @@ bool only_own_klts_left() {
   const bool only = count_threads_without_main() == started_before - ended_before + main_thread;
   return only && started.load(std::memory_order_seq_cst) == started_before &&
          ended.load(std::memory_order_seq_cst) == ended_before;
+}
+
+// The kernel says 20 less the nice value, or minus an error.
+bool is_of_low_priority() {
+  const auto priority = arch::system_call(SYS_getpriority, PRIO_PROCESS, 0);
+  return priority > 0 && priority < 20;
 }
 
 bool is_gone(pid_t klt) { return arch::system_call(SYS_tgkill, getpid(), klt, 0) == -ESRCH; }

@@ -92,6 +92,9 @@ int this_klt();
 /// From now on the calling KLT's sleeps with a limit end when that is reached, not up to 50 us later.
 void sleep_exactly();
 
+/// Whether the calling KLT is nice to others (nice(2)). Does not touch errno.
+bool is_of_low_priority();
+
 /// The clock of the CPU time that a KLT of this process uses.
 clockid_t cpu_clock_of(int klt);
 

@@ -18,6 +18,7 @@ struct Spinner {
   Courtesy courtesy;
   std::uint64_t now = 7 * ms;
   unsigned offers = 0;
+  bool low = false;  // its priority
 
   // Whether others have wanted the CPU. `away`: for how long somebody else has it when it is offered.
   bool spins(std::uint64_t away) {
@@ -28,7 +29,8 @@ struct Spinner {
                                                    [this, away] {
                                                      ++offers;
                                                      now += away;
-                                                   });
+                                                   },
+                                                   [this] { return low; });
       if (wanted) return true;
     }
     return false;
@@ -53,8 +55,8 @@ TEST(Courtesy, ACpuThatNobodyWantsIsOfferedNowAndThen) {
 TEST(Courtesy, NoneIsOfferedToThoseWhoFindWorkSoon) {
   Spinner spinner;
   spinner.courtesy.begins_to_spin(spinner.now);
-  EXPECT_FALSE(
-      spinner.courtesy.others_want_cpu([] { return 0; }, spinner.now + between_looks, [&] { ++spinner.offers; }));
+  EXPECT_FALSE(spinner.courtesy.others_want_cpu([] { return 0; }, spinner.now + between_looks,
+                                                [&] { ++spinner.offers; }, [] { return false; }));
   EXPECT_EQ(spinner.offers, 0);
 }
 
@@ -103,7 +105,8 @@ TEST(Courtesy, ItIsOfferedLessOftenToThoseOfLessWeight) {
                                                            [&] {
                                                              given = ++spinner.offers > untaken;
                                                              spinner.now += given ? away : us;
-                                                           });
+                                                           },
+                                                           [] { return false; });
       if (wanted) return true;
     }
     return false;
@@ -129,7 +132,8 @@ TEST(Courtesy, WhatOthersHaveIsNotTimeSpun) {
   spinner.courtesy.begins_to_spin(spinner.now);
   for (int look = 0; look < 100; ++look) {
     spinner.now += between_looks;
-    spinner.courtesy.others_want_cpu([&] { return spinner.now; }, spinner.now, [&] { spinner.now += 30 * us; });
+    spinner.courtesy.others_want_cpu([&] { return spinner.now; }, spinner.now, [&] { spinner.now += 30 * us; },
+                                     [] { return false; });
   }
   EXPECT_EQ(spinner.courtesy.spun(), 100 * between_looks);
 }
@@ -144,7 +148,9 @@ TEST(Courtesy, WhatTheKernelTakesBetweenTwoLooksCountsToo) {
   spinner.courtesy.begins_to_spin(spinner.now);
   for (const bool known : {false, true}) {
     spinner.now += 4 * ms;
-    EXPECT_EQ(spinner.courtesy.others_want_cpu([] { return 0; }, spinner.now, [&] { ++spinner.offers; }), known);
+    EXPECT_EQ(spinner.courtesy.others_want_cpu([] { return 0; }, spinner.now, [&] { ++spinner.offers; },
+                                               [] { return false; }),
+              known);
   }
   EXPECT_EQ(spinner.offers, 0);
   EXPECT_GT(spinner.rests(), 0);
@@ -164,6 +170,23 @@ TEST(Courtesy, ACpuOfItsOwnAgainEndsThat) {
   EXPECT_FALSE(spinner.spins(us));
   spinner.spins(3 * ms);
   EXPECT_EQ(spinner.rests(), ms);
+}
+
+// As nice 19 is beside nice 0: 500 ms for each slice. (Bug: it spun again 1 ms later, and waited as long once more.)
+TEST(Courtesy, BesideThoseOfMoreWeightItRestsForLong) {
+  Spinner spinner;
+  spinner.low = true;
+  EXPECT_TRUE(spinner.spins(500 * ms));
+  EXPECT_EQ(spinner.offers, 1);
+  EXPECT_GE(spinner.rests(), 2000 * ms);
+  EXPECT_LE(spinner.rests(), 5000 * ms);
+  EXPECT_TRUE(spinner.spins(5000 * ms));  // or it has been stopped
+  EXPECT_LE(spinner.rests(), 5000 * ms);
+  EXPECT_TRUE(spinner.spins(40 * ms));  // equals
+  EXPECT_LE(spinner.rests(), 16 * ms);
+  spinner.low = false;
+  EXPECT_TRUE(spinner.spins(500 * ms));
+  EXPECT_LE(spinner.rests(), 16 * ms);
 }
 
 // What passes between two searches is not the kernel's doing.
