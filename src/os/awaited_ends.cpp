@@ -1,6 +1,8 @@
 #include "os/awaited_ends.h"
 
 #include <climits>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <pthread.h>
@@ -11,11 +13,10 @@
 namespace weft::os {
 namespace {
 
-constexpr std::uint64_t longest_ns = 10'000'000'000;  // for the next one to end
+constexpr std::uint64_t longest_ns = 10ULL * 1000 * 1000 * 1000;  // for the next one to end
 
 pthread_key_t ends_key;
 bool has_key = false;
-thread_local int rounds = 0;
 
 void let_go(AwaitedEnds* ends) {
   if (ends->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(ends);
@@ -28,10 +29,17 @@ void say_that_it_has_ended(AwaitedEnds* ends) {
   let_go(ends);
 }
 
+// The key's value is the address, and how many rounds have been.
+constexpr std::uintptr_t most_rounds = PTHREAD_DESTRUCTOR_ITERATIONS;
+static_assert(most_rounds < alignof(std::max_align_t));
+
+bool expect_round(std::uintptr_t value) { return pthread_setspecific(ends_key, reinterpret_cast<void*>(value)) == 0; }
+
 void end_round(void* value) {
-  auto ends = static_cast<AwaitedEnds*>(value);
-  if (++rounds == PTHREAD_DESTRUCTOR_ITERATIONS || pthread_setspecific(ends_key, ends) != 0)
-    say_that_it_has_ended(ends);
+  const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(value) + 1;
+  const std::uintptr_t rounds = next % alignof(std::max_align_t);
+  if (rounds == most_rounds || !expect_round(next))
+    say_that_it_has_ended(reinterpret_cast<AwaitedEnds*>(next - rounds));
 }
 
 }  // namespace
@@ -50,7 +58,7 @@ void await_one_more(AwaitedEnds* ends) {
 }
 
 void end_as_awaited(AwaitedEnds* ends) {
-  if (ends != nullptr && pthread_setspecific(ends_key, ends) != 0) say_that_it_has_ended(ends);
+  if (ends != nullptr && !expect_round(reinterpret_cast<std::uintptr_t>(ends))) say_that_it_has_ended(ends);
 }
 
 void wait_for_ends(AwaitedEnds* ends) {
