@@ -116,8 +116,9 @@ bool become_root(Worker& worker) {
   unit.state.store(UnitState::running, std::memory_order_relaxed);
   worker.root.known_as = &unit;
   worker.root.was_unit = false;
-  if (os::storage_may_move()) runtime.roots_may_move.store(true, std::memory_order_relaxed);
-  worker.root.borrowed.store(os::is_on_borrowed_storage(), std::memory_order_relaxed);
+  const bool borrowed = os::is_on_borrowed_storage();
+  worker.root.borrowed.store(borrowed, std::memory_order_relaxed);
+  if (borrowed || os::is_on_storage_to_lend()) runtime.roots_may_move.store(true, std::memory_order_relaxed);
   worker.use.store(WorkerUse::root, std::memory_order_relaxed);
   run_here(worker);
   worker.slice.ticker.belong_to(os::this_klt());

@@ -66,8 +66,6 @@ bool is_on_borrowed_storage() {
   return list - reinterpret_cast<std::uintptr_t>(arch::thread_pointer()) >= most_of_descriptor;
 }
 
-bool storage_may_move() {
-  return (libc_registers() && is_withdrawn(arch::thread_pointer())) || is_on_borrowed_storage();
-}
+bool is_on_storage_to_lend() { return libc_registers() && is_withdrawn(arch::thread_pointer()); }
 
 }  // namespace weft::os

@@ -12,8 +12,8 @@ void unregister_rseq(void* thread_pointer);
 /// no list of robust mutexes there. Costs a system call.
 bool is_on_borrowed_storage();
 
-/// Whether the caller may go on on another KLT, with this storage: it is borrowed, or somebody has withdrawn its
-/// registration for restartable sequences, as a runtime does that is going to lend it.
-bool storage_may_move();
+/// Whether somebody has withdrawn the registration for restartable sequences of the storage that the caller runs on, as
+/// a runtime does that lends it: then the caller may go on on another KLT. False also where libc registers none.
+bool is_on_storage_to_lend();
 
 }  // namespace weft::os

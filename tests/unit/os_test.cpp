@@ -386,22 +386,20 @@ TEST(Storage, IsBorrowedOnTheThreadPointerOfAnother) {
   void* const other = lent.load();
   arch::set_thread_pointer(other);
   const bool borrowed = os::is_on_borrowed_storage();
-  const bool may_move = os::storage_may_move();
   arch::set_thread_pointer(own);
   over = 1;
   os::futex_wake(over, 1);
   lender.join();
   EXPECT_TRUE(borrowed);
-  EXPECT_TRUE(may_move);
 }
 
-TEST(Storage, MayMoveOnceItsRestartableSequencesAreWithdrawn) {
+TEST(Storage, IsToBeLentOnceItsRestartableSequencesAreWithdrawn) {
   std::thread([] {
     const auto registered_bytes = static_cast<const unsigned*>(dlsym(RTLD_DEFAULT, "__rseq_size"));
     if (registered_bytes == nullptr || *registered_bytes == 0) GTEST_SKIP() << "libc registers none";
-    EXPECT_FALSE(os::storage_may_move());
+    EXPECT_FALSE(os::is_on_storage_to_lend());
     os::unregister_rseq(arch::thread_pointer());
-    EXPECT_TRUE(os::storage_may_move());
+    EXPECT_TRUE(os::is_on_storage_to_lend());
     EXPECT_FALSE(os::is_on_borrowed_storage());
   }).join();
 }
