@@ -189,6 +189,37 @@ void stop_ticking() {
   stop_timers();
 }
 
+namespace {
+
+Worker* worker_that_leads(int index) {
+  return index != nobody ? runtime.worker_at[index].load(std::memory_order_acquire) : nullptr;
+}
+
+// Not one whose tick is overdue: another root sleeps on its KLT, say, with the signal blocked (lend()).
+bool can_lead(Worker& worker) {
+  os::Ticker& ticker = ticker_of(worker);
+  return is_awake(worker) && (ticker.is_under_way() || (runs_a_unit(worker) && !ticker.runs()));
+}
+
+// Some worker runs what is preemptive: the one timer shall tick. It goes to the next one that does, the leader last, so
+// that each has its turn where several cannot be reached.
+void renew_lead() {
+  const int index = leader.load(std::memory_order_relaxed);
+  Worker* leading = worker_that_leads(index);
+  if (leading != nullptr && can_lead(*leading)) {
+    start(*leading);
+    return;
+  }
+  Worker* heir = first_of_workers(static_cast<unsigned>(index + 1),
+                                  [](Worker& worker) { return runs_preemptive(worker) ? &worker : nullptr; });
+  int before = index;
+  if (heir == nullptr || !leader.compare_exchange_strong(before, static_cast<int>(heir->index))) return;
+  if (leading != nullptr && leading != heir) ticker_of(*leading).stop();
+  start(*heir);
+}
+
+}  // namespace
+
 bool tick_where_wanted() {
   if (!ticking.load(std::memory_order_relaxed)) return false;
   if (!os::keep_interrupt()) {
@@ -206,15 +237,7 @@ bool tick_where_wanted() {
     if (!one_timer() && !ticker_of(worker).is_under_way()) start(worker);
   });
   if (!some || !one_timer()) return any;
-  const int index = leader.load(std::memory_order_relaxed);
-  Worker* leading = index != nobody ? runtime.worker_at[index].load(std::memory_order_acquire) : nullptr;
-  if (leading != nullptr && is_awake(*leading) && (runs_a_unit(*leading) || ticker_of(*leading).is_under_way())) {
-    start(*leading);
-  } else if (Worker* heir = find_worker([](const Worker& worker) { return runs_preemptive(worker); });
-             heir != nullptr) {
-    int before = index;
-    if (leader.compare_exchange_strong(before, static_cast<int>(heir->index))) start(*heir);
-  }
+  renew_lead();
   return any;
 }
 
@@ -254,8 +277,7 @@ bool stop_misplaced(const os::Interruption& interruption, Worker* here) {
   if (interruption.cause != os::Interruption::Cause::timer) return false;
   if (here != nullptr && interruption.ticker == &ticker_of(*here)) return false;
   interruption.ticker->stop();
-  const int index = leader.load(std::memory_order_relaxed);
-  Worker* leading = index != nobody ? runtime.worker_at[index].load(std::memory_order_acquire) : nullptr;
+  Worker* leading = worker_that_leads(leader.load(std::memory_order_relaxed));
   if (leading != nullptr && interruption.ticker == &ticker_of(*leading)) hand_over_lead(*leading);
   return true;
 }

@@ -1,5 +1,6 @@
 #include "os/ticker.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -92,20 +93,24 @@ void Ticker::disarm() {
 // come just before a loss is noticed the later.
 bool Ticker::is_under_way() {
   if (!runs()) return false;
-  constexpr std::uint64_t most_late_ns = 10ULL * 1000 * 1000;
   const std::uint64_t now = now_ns();
   if (has_ticked_.load(std::memory_order_relaxed)) {
     has_ticked_.store(false, std::memory_order_relaxed);
     due_.store(now + 2 * interval_ns_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    most_late_ns_.store(shortest_late_ns, std::memory_order_relaxed);
   }
-  return now < due_.load(std::memory_order_relaxed) + most_late_ns;
+  return now < due_.load(std::memory_order_relaxed) + most_late_ns_.load(std::memory_order_relaxed);
 }
 
+// Of one that is overdue again and again, ever more seldom. (Bug: signals without end piled up at a KLT that had theirs
+// blocked for long.)
 bool Ticker::start(std::uint64_t first_ns, std::uint64_t interval_ns) {
   if (is_under_way() || busy_.exchange(true, std::memory_order_acquire)) return false;
   const bool prepared = !is_under_way() && prepare(interval_ns != 0);
   if (prepared) {
     if (runs()) keep_handler_coming();
+    const std::uint64_t later = std::min(2 * most_late_ns_.load(std::memory_order_relaxed), longest_late_ns);
+    most_late_ns_.store(runs() ? later : shortest_late_ns, std::memory_order_relaxed);
     interval_ns_.store(interval_ns, std::memory_order_relaxed);
     has_ticked_.store(false, std::memory_order_relaxed);
     due_.store(first_ns + interval_ns, std::memory_order_relaxed);

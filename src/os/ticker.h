@@ -46,12 +46,16 @@ class Ticker {
   void disarm();
   void remove();
 
+  static constexpr std::uint64_t shortest_late_ns = 10ULL * 1000 * 1000;
+  static constexpr std::uint64_t longest_late_ns = 100 * shortest_late_ns;
+
   static std::atomic<int> refused_with;
   std::atomic<bool> busy_{false};
   std::atomic<bool> runs_{false};
   std::atomic<bool> has_ticked_{false};        // again, since somebody last asked whether it is under way
   std::atomic<std::uint64_t> due_{0};          // when it was to have ticked, once more
   std::atomic<std::uint64_t> interval_ns_{0};  // 0: once
+  std::atomic<std::uint64_t> most_late_ns_{shortest_late_ns};  // then it is overdue
   pid_t klt_ = 0;
   int timers_[2] = {};  // the kernel's numbers
   unsigned count_ = 0;  // how many there are: the second comes with the first need
