@@ -384,7 +384,9 @@ WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
 /* A further worker, on a KLT of its own, with that scheduler. It lives until weft_worker_join(), which waits until its
  * scheduler's pools are empty, in the kernel: the caller's worker runs nothing meanwhile. The handle is none any more
  * when one call of weft_worker_join() has returned OK: the next worker may have the same. LIMIT: no thread can be had
- * for it. STATE, of weft_worker_join(): it was not made so, has ended, is the caller's, or another joins it. */
+ * for it. STATE, of weft_worker_join(): it was not made so, has ended, is the caller's, or another joins it. A unit
+ * without a pool that a unit of the worker's has woken up goes to a worker without a scheduler of the program's; where
+ * weft has no thread of its own for that (WEFT_NUM_WORKERS=1, or all are switched off) it stays, and cannot join. */
 WEFT_API int weft_worker_create(weft_scheduler* scheduler, weft_worker** worker);
 WEFT_API int weft_worker_join(weft_worker* worker);
 /* The calling worker; a root is carried by one of its own. NULL in a function of a pool of the user's own that is
