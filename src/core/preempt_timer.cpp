@@ -71,12 +71,21 @@ bool runs_a_unit(const Worker& worker) {
   return unit != nullptr && unit != &worker.root.unit && is_awake(worker);
 }
 
-void pass_on_to(const Worker& worker) { os::forward_tick(worker.klt.load(std::memory_order_relaxed)); }
+// False: an earlier one has not arrived. Then it is sent ever more seldom: the KLT may have the signal blocked, for
+// another root sleeps there (lend()), and would get as many at once when that goes on.
+bool pass_on_to(Worker& worker) {
+  constexpr unsigned most = 1024;  // a power of 2
+  const unsigned unanswered = worker.slice.unanswered.load(std::memory_order_relaxed);
+  worker.slice.unanswered.store(unanswered == most ? most / 2 + 1 : unanswered + 1, std::memory_order_relaxed);
+  const bool is_power_of_2_or_none = (unanswered & (unanswered - 1)) == 0;
+  if (is_power_of_2_or_none) os::forward_tick(worker.klt.load(std::memory_order_relaxed));
+  return unanswered == 0;
+}
 
 // False: there is none.
 bool pass_on_to_all(const Worker& self) {
   bool some = false;
-  for_each_worker([&self, &some](const Worker& worker) {
+  for_each_worker([&self, &some](Worker& worker) {
     if (&worker == &self || !runs_preemptive(worker)) return;
     some = true;
     pass_on_to(worker);
@@ -84,14 +93,17 @@ bool pass_on_to_all(const Worker& self) {
   return some;
 }
 
-// To the next after this one; the chain ends where it began. False: there is none.
+// To the next after this one, and past those that it does not come to; the chain ends where it began. False: there is
+// none.
 bool pass_on_to_next(const Worker& self) {
-  return first_of_workers(self.index + 1, [&self, ended = false](const Worker& worker) mutable {
+  bool some = false;
+  first_of_workers(self.index + 1, [&self, &some, ended = false](Worker& worker) mutable {
     ended = ended || &worker == &self || leads(worker);
-    if (ended || !runs_preemptive(worker)) return false;
-    pass_on_to(worker);
-    return true;
+    if (ended || !runs_preemptive(worker)) return ended;
+    some = true;
+    return pass_on_to(worker);
   });
+  return some;
 }
 
 // The worker has the one timer, and no use for it: another shall have it that has.
@@ -244,7 +256,10 @@ bool tick_where_wanted() {
 bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive) {
   const bool own_timer = interruption.cause == os::Interruption::Cause::timer;
   const bool asleep = worker.parked.load(std::memory_order_relaxed) != Parked::awake;
-  if (own_timer) ticker_of(worker).has_ticked();
+  if (own_timer)
+    ticker_of(worker).has_ticked();
+  else
+    worker.slice.unanswered.store(0, std::memory_order_relaxed);
   if (!one_timer()) {
     if (found_preemptive) {
       worker.slice.idle_ticks = 0;

@@ -174,11 +174,12 @@ struct LastSearch {
 
 /// When what runs on a worker is made to give way (core/preempt_timer.h).
 struct Slice {
-  os::Ticker ticker;        // of the KLT that the worker was born with; shared
-  unsigned idle_ticks = 0;  // in a row, that found nothing to preempt
-  bool untimed = false;     // a KLT carries it whose timer has not been started since (core/klt_switch.h)
-  bool early = false;       // the next tick is only for what sleeps again (tick_early)
-  std::uint64_t began = 0;  // when what runs was resumed on a KLT of its own
+  os::Ticker ticker;                    // of the KLT that the worker was born with; shared
+  unsigned idle_ticks = 0;              // in a row, that found nothing to preempt
+  bool untimed = false;                 // a KLT carries it whose timer has not been started since (core/klt_switch.h)
+  bool early = false;                   // the next tick is only for what sleeps again (tick_early)
+  std::atomic<unsigned> unanswered{0};  // ticks passed on to it, since one has last arrived (core/preempt_timer.cpp)
+  std::uint64_t began = 0;              // when what runs was resumed on a KLT of its own
 };
 
 /// KLTs that carry a worker in turn (core/carrier.h, core/klt_pools.h).
