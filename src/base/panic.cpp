@@ -96,17 +96,14 @@ void warn(const char* format, ...) {
 namespace {
 
 std::atomic<bool> ending{false};
-std::atomic<bool> panicked{false};
 
 }  // namespace
 
 bool first_to_end() { return !ending.exchange(true); }
 
-bool is_ending_at_once() { return panicked.load(std::memory_order_relaxed); }
+bool is_ending() { return ending.load(std::memory_order_relaxed); }
 
-// What calls it may be no unit any more that could be left (core/preempt.cpp), as it has lost its stack.
 void panic(const char* format, ...) {
-  panicked.store(true, std::memory_order_relaxed);
   while (!first_to_end()) ::pause();  // another thread ends the process, and says why
   va_list arguments;
   va_start(arguments, format);

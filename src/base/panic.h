@@ -35,9 +35,6 @@ void collect_warnings(Lines* lines);
 /// state that they would walk is what has just been found broken).
 [[noreturn, gnu::format(printf, 1, 2)]] void panic(const char* format, ...);
 
-/// Whether somebody has come to panic(). Async-signal-safe.
-bool is_ending_at_once();
-
 /// As warn(), then exit(EXIT_FAILURE): the program has asked for what there is not, or for its end in such a case.
 /// Nothing is broken, and what it has printed is to be seen.
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char* format, ...);
@@ -45,5 +42,7 @@ bool is_ending_at_once();
 /// True for the first caller only: of several threads that find at once that the process cannot go
 /// on, one says so. The others should wait for the end. Async-signal-safe.
 bool first_to_end();
+/// Whether there has been one. Async-signal-safe.
+bool is_ending();
 
 }  // namespace weft::base

@@ -202,7 +202,7 @@ void on_watchdog(Worker& worker, const Interruption& interruption) {
 }
 
 void on_interrupt(const Interruption& interruption) {
-  if (base::is_ending_at_once()) return;
+  if (base::is_ending()) return;  // what says so may have lost its stack, and be no unit any more that could be left
   Worker* worker = this_worker();
   if (stop_misplaced(interruption, worker) || worker == nullptr) return;
   // One that sleeps so takes signals that are not for it; nothing thread-local is its own then.

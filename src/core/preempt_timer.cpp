@@ -6,6 +6,8 @@
 // leads no more may still tick once.
 #include "core/preempt_timer.h"
 
+#include <bit>
+
 #include "base/panic.h"
 #include "core/carrier.h"
 #include "core/pool/pool.h"
@@ -77,8 +79,7 @@ bool pass_on_to(Worker& worker) {
   constexpr unsigned most = 1024;  // a power of 2
   const unsigned unanswered = worker.slice.unanswered.load(std::memory_order_relaxed);
   worker.slice.unanswered.store(unanswered == most ? most / 2 + 1 : unanswered + 1, std::memory_order_relaxed);
-  const bool is_power_of_2_or_none = (unanswered & (unanswered - 1)) == 0;
-  if (is_power_of_2_or_none) os::forward_tick(worker.klt.load(std::memory_order_relaxed));
+  if (unanswered == 0 || std::has_single_bit(unanswered)) os::forward_tick(worker.klt.load(std::memory_order_relaxed));
   return unanswered == 0;
 }
 
@@ -289,7 +290,7 @@ bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_
 }
 
 bool stop_misplaced(const os::Interruption& interruption, Worker* here) {
-  if (interruption.cause != os::Interruption::Cause::timer) return false;
+  if (interruption.ticker == nullptr) return false;
   if (here != nullptr && interruption.ticker == &ticker_of(*here)) return false;
   interruption.ticker->stop();
   Worker* leading = worker_that_leads(leader.load(std::memory_order_relaxed));

@@ -19,6 +19,7 @@
 #include "os/futex.h"
 #include "os/linker_lock.h"
 #include "os/restarted_calls.h"
+#include "os/ticker.h"
 #include "os/user_ids.h"
 
 namespace weft::os {
@@ -95,7 +96,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const CutCall cut = cut_call_of(*interrupted);
   interruption.context = context;
   if (interruption.cause == Interruption::Cause::timer)
-    interruption.ticker = static_cast<Ticker*>(info->si_value.sival_ptr);
+    interruption.ticker = Ticker::of_signal(info->si_value.sival_ptr);
   interruption.instruction = arch::interrupted_instruction(*interrupted);
   const CodePlace place = place_of_code(interruption.instruction);
   interruption.in_weft = place.in_weft;

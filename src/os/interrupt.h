@@ -61,7 +61,7 @@ struct Interruption {
   WordAwaited awaited;    // at such a call that begins anew and has no limit of time
   bool in_handler;        // of the program's, or on an alternate stack: what that has interrupted may be anything
   std::uintptr_t instruction;
-  Ticker* ticker;  // whose timer it was
+  Ticker* ticker;  // whose timer it was; nullptr: none's
   void* context;
 };
 

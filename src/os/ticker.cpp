@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 #include <sys/syscall.h>
 
@@ -22,10 +23,14 @@ std::atomic<int> Ticker::refused_with{0};
 
 namespace {
 
+// Above all addresses of a process: no value that the program gives a timer of its own looks like it.
+constexpr std::uintptr_t mark = std::uintptr_t{0x7765} << 48U;
+constexpr std::uintptr_t all_of_mark = std::uintptr_t{0xffff} << 48U;
+
 // 0, or an errno value.
 int create(int& timer, pid_t klt, Ticker* owner) {
   sigevent event{};
-  event.sigev_value.sival_ptr = owner;
+  event.sigev_value.sival_ptr = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(owner) | mark);
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = interrupt_signal();
   event.sigev_notify_thread_id = klt;
@@ -42,6 +47,11 @@ void set_one(int timer, std::uint64_t first_ns, std::uint64_t interval_ns) {
 }
 
 }  // namespace
+
+Ticker* Ticker::of_signal(const void* value) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(value);
+  return (bits & all_of_mark) == mark ? reinterpret_cast<Ticker*>(bits & ~all_of_mark) : nullptr;
+}
 
 void Ticker::remove() {
   for (; count_ != 0; --count_) arch::system_call(SYS_timer_delete, timers_[count_ - 1]);

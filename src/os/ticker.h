@@ -17,6 +17,9 @@ namespace weft::os {
 
 class Ticker {
  public:
+  /// Whose timer has sent what comes with this value; nullptr: a timer of the program's, which has the same signal.
+  /// From the handler.
+  static Ticker* of_signal(const void* value);
   /// The KLT that it ticks from now on; 0: none, before the one that it has had ends. Not from a handler.
   void belong_to(pid_t klt);
   /// Ticks its KLT each `interval_ns`, for the first time at `first_ns` of os::now_ns(); 0: only that once. False: it

@@ -392,6 +392,24 @@ TEST_P(Preempt, WrongTimersAreRefused) {
   EXPECT_GT(weft_preempt_signal(), SIGRTMIN);
 }
 
+// (Bug: what came with it was taken for the address of one of weft's timers.)
+TEST_P(Preempt, ATimerOfTheProgramMayHaveTheSameSignal) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = weft_preempt_signal();
+  event.sigev_value.sival_ptr = reinterpret_cast<void*>(8);
+  timer_t timer{};
+  ASSERT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+  const itimerspec soon{{0, 0}, {0, 1'000'000}};
+  EXPECT_EQ(timer_settime(timer, 0, &soon, nullptr), 0);
+  EXPECT_TRUE(eventually([timer] {
+    itimerspec left{};
+    timer_gettime(timer, &left);
+    return left.it_value.tv_nsec == 0 && left.it_value.tv_sec == 0;
+  }));
+  EXPECT_EQ(timer_delete(timer), 0);
+}
+
 // A chain of dependent operations that comes out right only if no register is ever lost.
 [[gnu::noipa]] std::uint64_t mix(std::uint64_t seed, unsigned steps) {
   double real = static_cast<double>(seed % 1000);
