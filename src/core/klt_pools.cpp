@@ -10,7 +10,7 @@
 #include "core/spinlock.h"
 #include "core/watchdog.h"
 #include "os/futex.h"
-#include "os/klt.h"
+#include "os/lending_klt.h"
 
 namespace weft::core {
 namespace {
@@ -92,7 +92,7 @@ Klt* make_klt(int cpu) {
   const auto start = [memory, cpu, &klt] {
     klt = new (memory) Klt;
     klt->cpu = cpu;
-    return os::start_klt(begin_carrying, klt, scheduler_stack_bytes, os::Signals::none);
+    return os::start_lending_klt<begin_carrying>(klt, scheduler_stack_bytes, os::Signals::none);
   };
   if (memory != nullptr && with_room(start) == 0) return klt;
   klts_made.fetch_sub(1, std::memory_order_relaxed);

@@ -28,6 +28,7 @@
 #include "os/futex.h"
 #include "os/identity.h"
 #include "os/klt.h"
+#include "os/lending_klt.h"
 #include "os/signal_mask.h"
 
 namespace weft::core {
@@ -143,8 +144,9 @@ int start_carrying(Worker& worker, WorkerUse use) {
   if (native == nullptr) return ENOMEM;
   worker.identities.own = native;
   worker.use.store(use, std::memory_order_release);  // partner: ask_to_end(), which then finds `life`
-  const int error = with_room(
-      [&worker] { return os::start_klt(carry_worker, &worker, scheduler_stack_bytes, os::Signals::of_its_work); });
+  const int error = with_room([&worker] {
+    return os::start_lending_klt<carry_worker>(&worker, scheduler_stack_bytes, os::Signals::of_its_work);
+  });
   if (error != 0) {
     worker.identities.own = nullptr;
     std::free(native);

@@ -9,6 +9,7 @@
 #include "os/awaited_ends.h"
 #include "os/futex.h"
 #include "os/klt.h"
+#include "os/lending_klt.h"
 #include "os/storage.h"
 
 namespace weft::os {
@@ -77,7 +78,7 @@ Identity* create_lender() {
   if (memory == nullptr) return nullptr;
   auto identity = new (memory) Identity;
   identity->lent_by_sleeper.store(true, std::memory_order_relaxed);  // the caller may ask at once
-  if (start_klt(lend, identity, lender_stack_bytes, Signals::none) != 0) {
+  if (start_lending_klt<lend>(identity, lender_stack_bytes, Signals::none) != 0) {
     std::free(memory);
     return nullptr;
   }

@@ -15,7 +15,8 @@
 //
 // Argument that a unit cannot end what it runs on without a word: pthread_exit(), and pthread_cancel() on what
 // pthread_self() says, end the thread whose identity the unit has. libc leaps to where that began, on whichever KLT,
-// and calls the destructors of its keys; one of weft's is among them from begin_lending() to end_lending().
+// and calls the destructors of its keys; one of weft's is among them from begin_lending() to end_lending(). What runs
+// until then has room of its own on that stack (os/lending_klt.h).
 #pragma once
 
 #include <atomic>
