@@ -150,7 +150,8 @@ typedef struct weft_unit_attr {
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
  * instead, and the caller waits in its own pool; where one of the two has WEFT_OWN_TLS, as one that yields. (A root, a
  * stackless unit, and in the last case a unit under a scheduler of the user's own wait for the child's end, or its
- * first wait.) `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees itself. Any caller.
+ * first wait.) `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees itself. A C++ exception
+ * that leaves `entry` calls std::terminate(), as with std::thread (weft.hpp hands it on). Any caller.
  * Errors: ARGUMENT (also a pool and a worker, or a child-first technique and a worker), MEMORY, SCHEDULER (SS, SS-L, SC
  * for a worker whose scheduler is not stateless), STACKLESS (with WEFT_MAY_BLOCK, or preemptive), STATE (the worker has
  * ended), ACCESS (the worker's first pool is PRIV, and not the caller's). [D] 3.2, Fig. 3.2. */
@@ -490,8 +491,9 @@ WEFT_API int weft_watchdog_slices(uint64_t first_ns, uint64_t shortest_ns);
 /* The signal in use; 0: none is free, nothing is preempted. */
 WEFT_API int weft_preempt_signal(void);
 /* Calls function(argument), which may sleep in the kernel, while the worker goes on on another KLT. The function must
- * not use weft. From then on the unit has thread-local storage of its own. A root, a stackless unit, and one that has
- * preemption disabled just call it; so does everybody where no further KLT can be had. ARGUMENT. */
+ * not use weft; a C++ exception that leaves it calls std::terminate(). From then on the unit has thread-local storage
+ * of its own. A root, a stackless unit, and one that has preemption disabled just call it; so does everybody where no
+ * further KLT can be had. ARGUMENT. */
 WEFT_API int weft_blocking(void (*function)(void*), void* argument);
 
 /* How many KLTs there are for KLT-switching; *free (may be NULL): how many of them wait to be used (3.3.2). */

@@ -33,6 +33,7 @@
 #include "core/klt_switch.h"
 
 #include "arch/context.h"
+#include "arch/outermost.h"
 #include "core/carrier.h"
 #include "core/fork.h"
 #include "core/identities.h"
@@ -159,7 +160,7 @@ bool has_spare_identity(Worker& worker, const Unit& unit) {
 void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), void* argument) {
   Klt& self = *worker.carrier.load(std::memory_order_relaxed);
   Klt* const found = get_klt(worker);
-  if (found == nullptr) return function(argument);
+  if (found == nullptr) return arch::call_as_outermost(function, argument);
   Klt& other = *found;
   const os::SignalMask before = os::block_interrupt_only();
   self.ticker.stop();
@@ -170,7 +171,7 @@ void call_without_worker(Worker& worker, Unit& unit, void (*function)(void*), vo
   other.event = Event::suspended;
   const unsigned epoch = runtime.epoch.load(std::memory_order_relaxed);
   hand_over(worker, other);
-  function(argument);
+  arch::call_as_outermost(function, argument);
   if (runtime.epoch.load(std::memory_order_relaxed) != epoch) return go_on_as_root(unit);  // it has forked
   unit.next = nullptr;
   resume_all(&unit);
@@ -185,10 +186,7 @@ void call_blocking(void (*function)(void*), void* argument) {
   Unit& unit = this_unit();
   const bool can_leave = enabled() && !is_root(unit) && may_wait(unit) && has_flag(unit, UnitFlag::free_standing) &&
                          details(unit).held_off == 0;
-  if (!can_leave) {
-    function(argument);
-    return;
-  }
+  if (!can_leave) return arch::call_as_outermost(function, argument);
   constexpr unsigned wanted = UnitFlag::wants_klt | UnitFlag::wants_identity;
   if ((unit.flags.load(std::memory_order_relaxed) & UnitFlag::wants_klt) == 0)
     unit.flags.fetch_or(static_cast<std::uint16_t>(wanted), std::memory_order_relaxed);
@@ -198,7 +196,7 @@ void call_blocking(void (*function)(void*), void* argument) {
     worker = this_worker();
   }
   if (worker->carrier.load(std::memory_order_relaxed) == nullptr || !has_spare_identity(*worker, unit))
-    function(argument);
+    arch::call_as_outermost(function, argument);
   else
     call_without_worker(*worker, unit, function, argument);
 }

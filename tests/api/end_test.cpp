@@ -1,4 +1,5 @@
 // Ways to end other than by return: exit, cancel, detach.
+#include <csignal>
 #include <pthread.h>
 #include <thread>
 
@@ -160,6 +161,40 @@ TEST_P(TechniqueTest, ThreadsAreNotEndedByUnits) {
     // A thread of its own: a stackless unit unwinds its caller's stack, and the test catches all that comes.
     EXPECT_EXIT(std::thread(end_thread).join(), ::testing::ExitedWithCode(1), "weft: pthread_exit") << flags;
   }
+}
+
+// (Bug: one from a stackless unit went through the scheduler to whoever had called that.)
+TEST_P(TechniqueTest, ExceptionsEndTheProcess) {
+  const auto throw_one = [technique = GetParam()] {
+    weft_init();
+    const weft_unit_attr attr = with(technique);
+    weft_unit* unit = nullptr;
+    try {
+      weft_unit_create([](void*) { throw 1; }, nullptr, &attr, &unit);
+      weft_unit_join(unit);
+    } catch (int) {
+    }
+    _exit(0);
+  };
+  EXPECT_EXIT(throw_one(), ::testing::KilledBySignal(SIGABRT), "terminate called");
+}
+
+TEST_P(TechniqueTest, ExceptionsOfBlockingCallsEndTheProcess) {
+  const auto throw_one = [technique = GetParam()] {
+    weft_init();
+    const weft_unit_attr attr = with(technique);
+    const auto call = [](void*) {
+      try {
+        weft_blocking([](void*) { throw 1; }, nullptr);
+      } catch (int) {
+      }
+    };
+    weft_unit* unit = nullptr;
+    weft_unit_create(call, nullptr, &attr, &unit);
+    weft_unit_join(unit);
+    _exit(0);
+  };
+  EXPECT_EXIT(throw_one(), ::testing::KilledBySignal(SIGABRT), "terminate called");
 }
 
 // ---------------------------------------------------------------- cancel

@@ -1,6 +1,7 @@
 // The two ends of a unit's life on its stack. Only for the technique files.
 #pragma once
 
+#include "arch/outermost.h"
 #include "core/create.h"
 #include "core/identities.h"
 #include "core/sanitizer.h"
@@ -39,7 +40,7 @@ inline void end_call(Unit& unit) {
 
 /// A call as a unit is called.
 inline void call_unit(Unit& unit) {
-  unit.entry(unit.argument);
+  arch::call_as_outermost(unit.entry, unit.argument);
   end_call(unit);
 }
 

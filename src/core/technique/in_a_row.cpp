@@ -19,6 +19,7 @@
 // Rejected: to take several units out of the pool at once, and to tell several ends together. It saves two stores per
 // unit. But then a unit that computes keeps those behind it from thieves, and their joiners from going on.
 #include "arch/context.h"
+#include "arch/outermost.h"
 #include "core/find.h"
 #include "core/idle.h"
 #include "core/pool/pool.h"
@@ -112,7 +113,7 @@ inline bool has_stayed_plain(const Unit& unit) {
 
 [[gnu::always_inline]] inline void run_stackless_in_row(Worker& worker, Unit& unit) {
   begin(worker, unit);
-  unit.entry(unit.argument);
+  arch::call_as_outermost(unit.entry, unit.argument);
   if (has_stayed_plain(unit)) [[likely]]
     end_in_row(worker, unit);
   else
