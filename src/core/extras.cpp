@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "arch/outermost.h"
 #include "core/create.h"
 #include "core/fork.h"
 #include "core/scheduler.h"
@@ -79,7 +80,7 @@ void end_table(void** place) {
       void* ended = value.value;
       value.value = nullptr;
       any = true;
-      if (destructor != nullptr) destructor(ended);
+      if (destructor != nullptr) arch::call_as_outermost(destructor, ended);
     }
   }
   if (*place == &of_forked) end_forked();
