@@ -68,7 +68,9 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   os::Identity* home = worker.identities.home;
   worker.identities.home = nullptr;
   worker.slice.ticker.stop();
-  const int klt_before = os::this_klt();
+  // As its root has last said, which may have moved since. (Bug: the number of the KLT that it had moved to was taken
+  // for that, and its timer stayed behind.)
+  const int klt_before = worker.klt.load(std::memory_order_relaxed);
   const os::SignalMask before = home != nullptr ? os::block_interrupt_only() : os::block_all_signals();
   const int bound_to = worker.cpu.load(std::memory_order_relaxed);
   if (klt != nullptr)

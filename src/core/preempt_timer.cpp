@@ -257,6 +257,7 @@ bool tick_where_wanted() {
 bool note_tick(Worker& worker, const os::Interruption& interruption, bool found_preemptive) {
   const bool own_timer = interruption.cause == os::Interruption::Cause::timer;
   const bool asleep = worker.parked.load(std::memory_order_relaxed) != Parked::awake;
+  worker.slice.ticks.store(worker.slice.ticks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (own_timer)
     ticker_of(worker).has_ticked();
   else

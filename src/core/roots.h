@@ -6,7 +6,7 @@
 // KLT whenever they are not in here. So the end of the KLT on which such a root came says nothing of the root; and when
 // the root comes to lend its KLT, it looks which that is (follow_root), for ticks and interrupts are sent to that one.
 // A root that goes on elsewhere in the midst of a unit, as the other runtime preempts it, is not followed before the
-// next time.
+// next time: no tick comes to what it runs, and the watchdog has others run beside it (stuck_help.cpp).
 #pragma once
 
 #include "core/runtime.h"

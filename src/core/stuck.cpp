@@ -147,8 +147,13 @@ void forget(Worker& worker, Seen& before, std::uint64_t now) {
   before.blocked = before.changes_over = before.counts_sleeps = false;
   before.quick_looks = 0;
   before.said_it_sleeps = false;
-  before.since = before.asleep_since = before.comes_round_at = now;
+  before.since = before.asleep_since = before.comes_round_at = before.ticked_at = now;
   close_hand(worker);
+}
+
+void note_ticks(const Worker& worker, Seen& before, std::uint64_t passed, std::uint64_t now) {
+  const unsigned ticks = worker.slice.ticks.load(std::memory_order_relaxed);
+  if (std::exchange(before.ticks, ticks) != ticks || passed != 0) before.ticked_at = now;
 }
 
 // What another KLT has told; it is looked at far more often than told.
@@ -168,6 +173,7 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
   const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
   const std::uint64_t passed = points - std::exchange(before.points, points);
   before.said_it_sleeps = says_it_sleeps || (before.said_it_sleeps && passed == 0);
+  note_ticks(worker, before, passed, now);
   // What runs there starts units of its own, which it calls, again and again; perhaps until something has been done by
   // one of those that nobody comes to. (Bug: members that open regions until all the others have passed a barrier.)
   const bool passes_over = passed != 0 && waiting.left_alone && !before.comes_round;

@@ -7,6 +7,7 @@
 #include "core/find.h"
 #include "core/hand.h"
 #include "core/idle.h"
+#include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/spares.h"
 #include "core/stuck.h"
@@ -26,6 +27,7 @@ constexpr std::uint64_t least_computed_ns = 50ULL * 1000;
 // A root cannot go on before what sleeps on its KLT: after that long even a call is interrupted that returns EINTR.
 constexpr std::uint64_t most_for_a_root_ns = 1000ULL * 1000 * 1000;
 constexpr std::uint64_t between_visits_ns = 5ULL * 1000 * 1000;  // which cost a membarrier
+constexpr std::uint64_t most_ticks_late_ns = 20ULL * 1000 * 1000;
 constexpr unsigned most_in_vain = 5;
 
 }  // namespace
@@ -104,10 +106,18 @@ bool open_hand_and_stand_in(const Stuck& stuck) {
   return (stuck.elsewhere_too || opened) && stand_in_for(stuck.before, stuck.now);
 }
 
-// What runs is not to be interrupted. Where ticks cannot be sent that should make it give way, another runs beside it.
+// Ticks do not come to it, though it has a CPU: another runtime in the process has had the root go on on another KLT,
+// or runs something on this one on storage that is none of this worker's (core/roots.h).
+bool misses_ticks(const Stuck& stuck) {
+  const std::uint64_t most_ns = 2 * preemption_settings.interval_ns + most_ticks_late_ns;
+  return stuck.used >= least_computed_ns && stuck.now - stuck.before.ticked_at >= most_ns;
+}
+
+// What runs is not to be interrupted. Where ticks cannot be sent that should make it give way, or do not come to it,
+// another runs beside it. (Bug: a member that spun on top of a unit, for what the next unit would do, spun for ever.)
 bool run_beside(const Stuck& stuck) {
-  return stuck.elsewhere_too && os::Ticker::refusal() == EAGAIN && runs_preemptive(stuck.worker) &&
-         stand_in_for(stuck.before, stuck.now);
+  return stuck.elsewhere_too && runs_preemptive(stuck.worker) &&
+         (os::Ticker::refusal() == EAGAIN || misses_ticks(stuck)) && stand_in_for(stuck.before, stuck.now);
 }
 
 // Its KLT sleeps in the kernel.
@@ -156,7 +166,9 @@ bool help_stuck(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t 
   // To see that it does costs less so than to read it in /proc.
   if (!stuck.interrupts && computes) return run_beside(stuck);
   os::KltActivity activity = os::klt_activity(klt, &stuck.others_blocked);
-  if (activity == os::KltActivity::gone) return false;
+  // A root may have moved to another one in the midst of a unit (core/roots.h).
+  if (activity == os::KltActivity::gone)
+    return worker.root.borrowed.load(std::memory_order_relaxed) && open_hand_and_stand_in(stuck);
   if (activity == os::KltActivity::not_known) {
     tell_of_proc();
     activity = computes ? os::KltActivity::runs : os::KltActivity::sleeps;

@@ -36,7 +36,9 @@ struct Seen {
   std::uint64_t asleep_since = 0;
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
-  bool counts_sleeps = false;  // since it has passed its last scheduling point
+  bool counts_sleeps = false;   // since it has passed its last scheduling point
+  unsigned ticks = 0;           // that have come to it,
+  std::uint64_t ticked_at = 0;  // and when more of them, or of its scheduling points, were last seen
   SentInterrupts sent_interrupts;
   bool changes_over = false;      // it was made to run another unit since the last look
   std::uint32_t taken = 0;        // numbers out of its outermost hand,

@@ -178,7 +178,8 @@ struct Slice {
   unsigned idle_ticks = 0;              // in a row, that found nothing to preempt
   bool untimed = false;                 // a KLT carries it whose timer has not been started since (core/klt_switch.h)
   bool early = false;                   // the next tick is only for what sleeps again (tick_early)
-  std::atomic<unsigned> unanswered{0};  // ticks passed on to it, since one has last arrived (core/preempt_timer.cpp)
+  std::atomic<unsigned> ticks{0};       // that have arrived; its own KLT counts them
+  std::atomic<unsigned> unanswered{0};  // passed on to it, since one has last arrived (core/preempt_timer.cpp)
   std::uint64_t began = 0;              // when what runs was resumed on a KLT of its own
 };
 

@@ -214,6 +214,130 @@ static void the_timer_goes_where_its_signal_comes(void) {
   CHECK_EQUAL(weft_finalize(), WEFT_OK, "weft_finalize");
 }
 
+// ---------------------------------------------------------------- members that move, and members on top of units
+
+static int this_kernel_thread(void) { return (int)syscall(SYS_gettid); }
+
+static weft_unit* create_unit(void (*function)(void*), void* argument, weft_preemption kind, unsigned flags) {
+  weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
+  attr.technique = WEFT_FULL_L;
+  attr.flags = flags;
+  attr.preemption = kind;
+  weft_unit* unit = NULL;
+  CHECK_EQUAL(weft_unit_create(function, argument, &attr, &unit), WEFT_OK, "weft_unit_create");
+  return unit;
+}
+
+static void do_nothing(void* nothing) { (void)nothing; }
+
+// On the storage of the member that runs it: OpenMP has that go on on another kernel thread, for others wait.
+static void compute_until_moved(void* nothing) {
+  (void)nothing;
+  const int before = this_kernel_thread();
+  const double end = seconds_now() + 0.2;
+  while (this_kernel_thread() == before && seconds_now() < end) {
+    for (volatile int i = 0; i < 200000; i++) {
+    }
+  }
+}
+
+// (Bug: a member that had moved in the midst of a unit, and then lent its worker, was followed by its worker, but not
+// by the timer of that, for ever.)
+static void the_timer_follows_a_member_that_moves_in_a_unit(void) {
+  start_libweft_alone();
+  for (int i = 0; i < repeats(10); i++) {
+    atomic_int is_over = 0;
+#pragma omp parallel num_threads(5)
+    if (omp_get_thread_num() == 3) {
+      weft_yield();
+      weft_unit* lends = create_unit(do_nothing, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
+      weft_unit* moves = create_unit(compute_until_moved, NULL, WEFT_PREEMPT_NONE, 0);
+      CHECK_EQUAL(weft_unit_free(lends), WEFT_OK, "weft_unit_free");
+      CHECK_EQUAL(weft_unit_free(moves), WEFT_OK, "weft_unit_free");
+      join_one_that_spins(WEFT_PREEMPT_SIGNAL_YIELD);
+      atomic_store(&is_over, 1);
+    } else {
+      spin_until_set(&is_over);
+    }
+  }
+  CHECK_EQUAL(weft_finalize(), WEFT_OK, "weft_finalize");
+}
+
+static struct {
+  omp_lock_t lock;
+  int kernel_thread;  // of the unit below
+  atomic_int holder;  // of the lock, there is one
+  atomic_int lock_held;
+  atomic_int members_left;   // that may come to be on top
+  atomic_int on_top;         // one is, or none will be
+  atomic_int other_has_run;  // of the two units
+  atomic_int goes_on;        // the unit below
+} top;
+
+static void run_when_one_is_on_top(void* nothing) {
+  (void)nothing;
+  while (!atomic_load(&top.on_top)) {
+    weft_yield();
+  }
+  atomic_store(&top.other_has_run, 1);
+}
+
+static void hold_lock(void) {
+  omp_set_lock(&top.lock);
+  atomic_store(&top.lock_held, 1);
+  spin_until_set(&top.other_has_run);
+  omp_unset_lock(&top.lock);
+}
+
+static void spin_on_top(void) {
+  if (this_kernel_thread() == top.kernel_thread) {
+    atomic_store(&top.on_top, 1);
+    spin_until_set(&top.goes_on);
+  } else if (atomic_fetch_sub(&top.members_left, 1) == 1) {
+    atomic_store(&top.on_top, 1);
+  }
+}
+
+// While it waits for the lock, its kernel thread runs another member of its region on top of it, on storage of that
+// one.
+static void wait_for_lock(void* nothing) {
+  (void)nothing;
+  enum { members = 6 };
+  top.kernel_thread = this_kernel_thread();
+  atomic_store(&top.members_left, members - 2);
+#pragma omp parallel num_threads(members)
+  if (omp_get_thread_num() == 0) {
+    spin_until_set(&top.lock_held);
+    omp_set_lock(&top.lock);
+    atomic_store(&top.goes_on, 1);
+    omp_unset_lock(&top.lock);
+  } else if (atomic_exchange(&top.holder, 1) == 0) {
+    hold_lock();
+  } else {
+    spin_on_top();
+  }
+}
+
+// The ticks that should make the unit give way find that storage, and nobody to interrupt. (Bug: what waited for the
+// worker did so for ever.)
+static void others_run_beside_a_unit_with_a_member_on_top(void) {
+  start_libweft_alone();
+  omp_init_lock(&top.lock);
+  for (int i = 0; i < repeats(10); i++) {
+    atomic_store(&top.holder, 0);
+    atomic_store(&top.lock_held, 0);
+    atomic_store(&top.on_top, 0);
+    atomic_store(&top.other_has_run, 0);
+    atomic_store(&top.goes_on, 0);
+    weft_unit* other = create_unit(run_when_one_is_on_top, NULL, WEFT_PREEMPT_NONE, 0);
+    weft_unit* below = create_unit(wait_for_lock, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
+    CHECK_EQUAL(weft_unit_free(below), WEFT_OK, "weft_unit_free");
+    CHECK_EQUAL(weft_unit_free(other), WEFT_OK, "weft_unit_free");
+  }
+  omp_destroy_lock(&top.lock);
+  CHECK_EQUAL(weft_finalize(), WEFT_OK, "weft_finalize");
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -221,6 +345,8 @@ int main(int count, char** arguments) {
       {"members_outlive_kernel_threads", members_outlive_kernel_threads, 0},
       {"units_of_members_are_preempted", units_of_members_are_preempted, 0},
       {"the_timer_goes_where_its_signal_comes", the_timer_goes_where_its_signal_comes, 0},
+      {"the_timer_follows_a_member_that_moves_in_a_unit", the_timer_follows_a_member_that_moves_in_a_unit, 0},
+      {"others_run_beside_a_unit_with_a_member_on_top", others_run_beside_a_unit_with_a_member_on_top, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);
