@@ -36,6 +36,7 @@
 #include "core/create.h"
 #include "core/give_way.h"
 #include "core/identities.h"
+#include "core/idle.h"
 #include "core/klt_switch.h"
 #include "core/lend.h"
 #include "core/own_scheduler.h"
@@ -69,9 +70,11 @@ bool enabled = false;
 constexpr std::uint8_t missed = 0x80;
 constexpr std::uint8_t deepest = 100;
 
-// A hint, without locks.
+// A hint, without locks. The worker's root may wait, too: has_local_work() knows of one that has suspended. (Bug: not
+// of one that runs others until a unit is done. Where what it ran was a unit that waited, in a region of the drop-in's,
+// for this very root, both slept for ever.)
 bool somebody_waits(const Worker& worker) {
-  if (has_local_work(worker) || any_placed(worker)) return true;
+  if (has_local_work(worker) || any_placed(worker) || is_over(worker)) return true;
   if (const Scheduler* own = worker.scheduler(); own != nullptr) return own->may_have_work();
   return find_worker([](const Worker& other) {
            if (other.scheduler() != nullptr) return false;

@@ -338,6 +338,76 @@ static void others_run_beside_a_unit_with_a_member_on_top(void) {
   CHECK_EQUAL(weft_finalize(), WEFT_OK, "weft_finalize");
 }
 
+static struct {
+  weft_unit* region;  // the unit that has one,
+  weft_unit* other;   // and the one that it is left for
+  atomic_int member_waits;
+  atomic_int other_runs;
+  atomic_int member_joins;
+} taken;
+
+// The only worker besides the member's is its own until the region's unit has gone on there.
+static void run_until_other_is_taken(void* nothing) {
+  (void)nothing;
+  while (!atomic_load(&taken.member_waits)) {
+    weft_yield();
+  }
+  CHECK_EQUAL(weft_preempt_disable(), WEFT_OK, "weft_preempt_disable");
+  atomic_store(&taken.other_runs, 1);
+  spin_until_set(&taken.member_joins);
+  const double end = seconds_now() + 0.2;
+  while (weft_unit_state(taken.region) != WEFT_RUNNING && seconds_now() < end) {
+  }
+  CHECK_EQUAL(weft_preempt_enable(), WEFT_OK, "weft_preempt_enable");
+}
+
+static unsigned long long times_left(weft_unit* unit) {
+  weft_unit_statistics statistics;
+  CHECK_EQUAL(weft_unit_get_statistics(unit, &statistics), WEFT_OK, "weft_unit_get_statistics");
+  return statistics.deviations;
+}
+
+// At first when it yields; then the unit has been left again, and lies at the member's worker.
+static void run_unit_of_region(void) {
+  const unsigned long long before = times_left(taken.region);
+  const double end = seconds_now() + 0.2;
+  while (times_left(taken.region) == before && seconds_now() < end) {
+    CHECK_EQUAL(weft_yield(), WEFT_OK, "weft_yield");
+  }
+  atomic_store(&taken.member_joins, 1);
+  CHECK_EQUAL(weft_unit_join(taken.other), WEFT_OK, "weft_unit_join");
+}
+
+static void open_region_that_waits(void* nothing) {
+  (void)nothing;
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1) {
+    atomic_store(&taken.member_waits, 1);
+    spin_until_set(&taken.other_runs);
+    run_unit_of_region();
+  } else {
+    spin_until_set(&taken.member_joins);
+  }
+}
+
+// A member is a thread to libweft, and its worker runs whatever is ready: also the unit that has opened the region, and
+// comes to wait there for the member. (Bug: what the member had waited for was there, and nobody else waited behind the
+// unit. So that was not preempted, and the member did not go on.)
+static void members_run_the_unit_that_waits_for_them(void) {
+  start_libweft_alone();
+  for (int i = 0; i < repeats(20); i++) {
+    atomic_store(&taken.member_waits, 0);
+    atomic_store(&taken.other_runs, 0);
+    atomic_store(&taken.member_joins, 0);
+    taken.other = create_unit(run_until_other_is_taken, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
+    taken.region = create_unit(open_region_that_waits, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
+    CHECK_EQUAL(weft_unit_join(taken.region), WEFT_OK, "weft_unit_join");
+    CHECK_EQUAL(weft_unit_free(taken.other), WEFT_OK, "weft_unit_free");
+    CHECK_EQUAL(weft_unit_free(taken.region), WEFT_OK, "weft_unit_free");
+  }
+  CHECK_EQUAL(weft_finalize(), WEFT_OK, "weft_finalize");
+}
+
 int main(int count, char** arguments) {
   omp_set_dynamic(0);
   const struct Case cases[] = {
@@ -347,6 +417,7 @@ int main(int count, char** arguments) {
       {"the_timer_goes_where_its_signal_comes", the_timer_goes_where_its_signal_comes, 0},
       {"the_timer_follows_a_member_that_moves_in_a_unit", the_timer_follows_a_member_that_moves_in_a_unit, 0},
       {"others_run_beside_a_unit_with_a_member_on_top", others_run_beside_a_unit_with_a_member_on_top, 0},
+      {"members_run_the_unit_that_waits_for_them", members_run_the_unit_that_waits_for_them, 0},
       {NULL, NULL, 0},
   };
   return run_cases(count, arguments, cases);
