@@ -54,6 +54,14 @@ static void fallbacks(void) {
   CHECK(block != NULL);
   omp_free(block, to_any);
   omp_destroy_allocator(to_any);
+  omp_alloctrait_t by_default[] = {{omp_atk_fallback, omp_atv_allocator_fb},
+                                   {omp_atk_fb_data, (omp_uintptr_t)omp_atv_default},
+                                   {omp_atk_pool_size, 300}};
+  const omp_allocator_handle_t to_default_data = omp_init_allocator(omp_default_mem_space, 3, by_default);
+  block = omp_alloc(500, to_default_data);
+  CHECK(block != NULL);
+  omp_free(block, to_default_data);
+  omp_destroy_allocator(to_default_data);
 #endif
   omp_destroy_allocator(to_other);
   omp_destroy_allocator(to_default);

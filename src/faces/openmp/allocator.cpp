@@ -125,8 +125,8 @@ bool set_trait(Allocator& allocator, const AllocatorTrait& trait) {
     case TraitKey::fallback:
       allocator.fallback = is_default ? default_memory : value;
       return is_between(allocator.fallback, default_memory, allocator_fallback);
-    case TraitKey::fallback_data:
-      allocator.fallback_data = value;
+    case TraitKey::fallback_data:  // (Bug: the value for the default was taken for an allocator's address.)
+      allocator.fallback_data = is_default ? null_allocator : value;
       return true;
     default:
       return false;
