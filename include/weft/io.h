@@ -9,9 +9,9 @@
  *
  * Any caller but a stackless unit: STACKLESS, nothing has happened. What the system call answers with errno is returned
  * as WEFT_ERR_SYSTEM + errno: weft_error_errno(), weft_error_name() and weft_error_text() know it. errno itself is left
- * alone, but not by units without WEFT_OWN_TLS that run on the same thread meanwhile, a root's too. Never returned:
- * EINTR, what was interrupted goes on; EAGAIN, O_NONBLOCK makes no difference; and SIGPIPE is not raised, EPIPE says
- * all. LIMIT: there is neither an io_uring nor a thread to wait.
+ * alone; but a unit without WEFT_OWN_TLS, and a root, may find there what units that ran on the same thread meanwhile
+ * have left. Never returned: EINTR, what was interrupted goes on; EAGAIN, O_NONBLOCK makes no difference; and SIGPIPE
+ * is not raised, EPIPE says all. LIMIT: there is neither an io_uring nor a thread to wait.
  *
  * Time limits are those of weft/sync.h: relative, in nanoseconds; 0 never waits; WEFT_FOREVER is no limit. TIMEOUT: the
  * time is over, and nothing has happened. Whether a read from a disk can be broken off is up to the kernel.
