@@ -331,7 +331,7 @@ class Eventual : public detail::Waitable<Eventual<T>> {
 };
 
 /// weft_future: several values, one from each setter. `done`, if given, is called with all of them by the last setter,
-/// before anybody who waits goes on.
+/// before anybody who waits goes on. What it throws, get() throws.
 template <class T, class Done = void (*)(std::span<T>)>
 class Future : public detail::Waitable<Future<T, Done>> {
   static_assert(std::is_nothrow_move_constructible_v<T>);
@@ -368,6 +368,7 @@ class Future : public detail::Waitable<Future<T, Done>> {
   /// Waits until all are set.
   std::span<T> get() {
     this->wait();
+    outcome_.get();
     return all();
   }
   /// Whether all are set.
@@ -382,7 +383,8 @@ class Future : public detail::Waitable<Future<T, Done>> {
     auto& self = *static_cast<Future*>(argument);
     if constexpr (std::is_pointer_v<Done>)
       if (self.done_ == nullptr) return;
-    std::invoke(self.done_, self.all());
+    // (Bug: an exception went through weft_future_set(), and whoever waited did so for ever.)
+    self.outcome_.run([&self] { std::invoke(self.done_, self.all()); });
   }
 
   weft_future it_{};
@@ -390,6 +392,7 @@ class Future : public detail::Waitable<Future<T, Done>> {
   std::atomic<std::uint64_t> taken_{0};
   T* const values_;
   Done done_;
+  detail::Outcome<void> outcome_;  // of `done_`
 };
 
 /// weft_select() over flags, eventuals, futures, latches and semaphores: the index of the first that has happened.

@@ -651,6 +651,21 @@ TEST_F(CppTest, FuturesHaveSeveralValues) {
   EXPECT_EQ(error_of([] { const Future<int> none(0); }), WEFT_ERR_ARGUMENT);
 }
 
+TEST_F(CppTest, WhatAFuturesCallbackThrowsComesToThoseWhoWait) {
+  const auto refuse = [](std::span<int>) { throw std::runtime_error("refused"); };
+  Future<int, decltype(refuse)> future(2, refuse);
+  auto waiters = spawn_many(3, [&](std::size_t) {
+    ASSERT_TRUE(future.wait_for(10s));
+    EXPECT_THROW((void)future.get(), std::runtime_error);
+  });
+  future.set(1);
+  EXPECT_NO_THROW(future.set(2));
+  waiters.join();
+  ASSERT_TRUE(future.test());
+  EXPECT_THROW((void)future.get(), std::runtime_error);
+  EXPECT_EQ(error_of([&] { future.set(3); }), WEFT_ERR_STATE);
+}
+
 TEST_F(CppTest, SelectsTheFirstThatHasHappened) {
   Flag flag;
   Latch latch(1);
