@@ -158,7 +158,7 @@ typedef struct weft_unit_attr {
 WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_unit_attr* attr, weft_unit** unit);
 
 /* The same, `count` times at once, with arguments[0..count), or NULL for all where `arguments` is NULL; all or none.
- * Parent-first techniques only: ARGUMENT. MEMORY at once for more than 4,294,967,295. */
+ * Parent-first techniques only, and no `stack`: ARGUMENT. MEMORY at once for more than 4,294,967,295. */
 WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                    const weft_unit_attr* attr, weft_unit** units);
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <strings.h>
 #include <unistd.h>
+#include <utility>
 
 namespace weft::base {
 namespace {
@@ -38,9 +39,10 @@ bool ValueReader::take_word(const char* word) {
 
 bool ValueReader::take_number(long& number, long least, long most) {
   char* end = nullptr;
-  errno = 0;
+  const int errno_before = std::exchange(errno, 0);  // nobody's call sets it to 0
   const long read = strtol(at_, &end, 10);
-  if (errno != 0 || end == at_ || read < least || read > most) return false;
+  const bool fits = std::exchange(errno, errno_before) == 0;
+  if (!fits || end == at_ || read < least || read > most) return false;
   number = read;
   at_ = end;
   skip_space();

@@ -223,7 +223,8 @@ void on_interrupt(const Interruption& interruption) {
 
 // Of what runs on this KLT. A unit's end where the descriptor of its stack lies, also in a forked child, where it goes
 // on as a root; those of a thread of the program's where libc has its own descriptor, on the same memory. (But for
-// main's: there lie the arguments of the program.)
+// main's: there lie the arguments of the program.) A root on storage that another runtime lends is on a stack of that
+// one's, and what lies behind may be unmapped at any time: little of it is looked at. (Bug: 256 KiB of it were.)
 std::uintptr_t end_of_frames(std::uintptr_t stack_pointer) {
   const Worker* worker = this_worker();
   if (worker == nullptr || worker->current == nullptr) return UINTPTR_MAX;
@@ -232,6 +233,8 @@ std::uintptr_t end_of_frames(std::uintptr_t stack_pointer) {
   if (stack == nullptr && is_root(*unit) && worker->root.was_unit) stack = innermost_stack(*worker->root.known_as);
   if (stack != nullptr && stack->holds(reinterpret_cast<const void*>(stack_pointer)))
     return reinterpret_cast<std::uintptr_t>(stack);
+  constexpr std::uintptr_t little = 4096;
+  if (worker->root.borrowed.load(std::memory_order_relaxed)) return stack_pointer + little;
   const os::Identity* home = worker->identities.home;
   const auto descriptor = home != nullptr ? reinterpret_cast<std::uintptr_t>(home->thread_pointer) : 0;
   return stack_pointer < descriptor ? descriptor : UINTPTR_MAX;

@@ -5,8 +5,11 @@
 namespace weft::core {
 
 void Flag::set() {
+  // Also from set to set: who clears it and then looks has to find what was done before.
   std::uint32_t word = 0;
-  if (word_.compare_exchange_strong(word, 2, std::memory_order_acq_rel, std::memory_order_relaxed) || word == 2) return;
+  do {
+    if (word_.compare_exchange_strong(word, 2, std::memory_order_acq_rel, std::memory_order_relaxed)) return;
+  } while (word != 1);
   Waiters waiters(strict_key(this));
   waiters.take_all();
   word_.store(2, std::memory_order_release);
