@@ -460,7 +460,16 @@ bool may_yield_for_program(const Worker& worker, const Unit& unit) {
          details(unit).held_off == 0 && (!is_root(unit) || worker.active.load(std::memory_order_relaxed));
 }
 
+bool others_wait(Worker& worker, const Unit& unit) {
+  return is_root(unit) ? something_waits() : has_local_work(worker) || any_work(worker);
+}
+
 }  // namespace
+
+void yield_where_others_wait() {
+  Worker& worker = worker_here();
+  if (others_wait(worker, *worker.current) || is_turn_of_kernel(worker)) yield();
+}
 
 // Not under the lock of the dynamic linker: the watchdog's KLT wants it, by which a root that has stepped aside goes
 // on. (Bug: a member that read the clock under it let others have their turn, and none of them was taken off a worker
@@ -470,8 +479,8 @@ bool yield_for_program() {
   if (worker == nullptr || is_lent_from_here(*worker)) return false;
   const Unit* unit = worker->current;
   if (unit == nullptr || !may_yield_for_program(*worker, *unit)) return false;
-  const bool some_wait = is_root(*unit) ? something_waits() : has_local_work(*worker) || any_work(*worker);
-  if (!some_wait || is_turn_of_kernel(*worker) || os::in_handler_of_program() || os::called_under_lock_of_linker())
+  if (!others_wait(*worker, *unit) || is_turn_of_kernel(*worker) || os::in_handler_of_program() ||
+      os::called_under_lock_of_linker())
     return false;
   yield();
   return true;

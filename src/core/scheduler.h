@@ -42,6 +42,8 @@ void park_under(Worker& worker, Unit& unit, Spinlock& lock);
 /// Lets other ready units run; returns soon if there are none. A root without a scope runs one of them
 /// itself; one with a scope steps aside.
 void yield();
+/// The same for who does not mean to wait: where no unit waits, the kernel is asked to run others one time of 32.
+void yield_where_others_wait();
 
 /// yield(), where the calling code, which may be on any KLT, asks the kernel to run others (sched_yield(2)). False: no
 /// unit waits for the worker, or what runs here is not to be left now, or it is the kernel's turn; the caller asks the

@@ -100,15 +100,14 @@ void wait_for_dependences(Member& member, const DependenceList& depend, bool wai
   create_task(member, nothing);
 }
 
+// Who yields again and again while others run the team's tasks waits for one of these, and they may want the CPU.
 void yield_task(Member& member) {
-  if (member.team->tasks.used.load(std::memory_order_acquire)) {
-    TaskSearch search = begin_search(member, member.task);
-    if (Task* task = find_task(member, member.task, search); task != nullptr) {
-      run_found(member, *task, search);
-      return;
-    }
-  }
-  core::yield();
+  if (!member.team->tasks.used.load(std::memory_order_acquire)) return core::yield_where_others_wait();
+  TaskSearch search = begin_search(member, member.task);
+  if (Task* task = find_task(member, member.task, search); task != nullptr)
+    run_found(member, *task, search);
+  else
+    core::yield();
 }
 
 Taskgroup& begin_taskgroup(Member& member) {
