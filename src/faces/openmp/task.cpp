@@ -381,8 +381,10 @@ void submit_with_dependences(Member& member, Task& task, const DependenceList& d
   const Team& team = *member.team;
   if (member.task->final_) return run_in_place(member, request, prepare, context, false);
   const bool alone = team.size == 1 && !team.tasks.used.load(std::memory_order_relaxed);
+  // One that is undeferred is over before its creator makes another. So it is only to wait for those that have said so.
+  const bool depends = request.depend != nullptr && (request.deferrable || member.task->children_table != nullptr);
   if (request.event == nullptr && member.task->depth < most_nested &&
-      (alone || (request.depend == nullptr && (!request.deferrable || is_one_too_many(member, request.priority)))))
+      (alone || (!depends && (!request.deferrable || is_one_too_many(member, request.priority)))))
     return run_in_place(member, request, prepare, context, true);
   create_own(member, request, prepare, context);
 }
