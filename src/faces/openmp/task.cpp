@@ -212,8 +212,8 @@ void end_uncounted(Member& member, Task& task) {
 
 // A task that is run here and now, with its descriptor on the stack. Where it may not leave children behind, all below
 // it is included in it.
-[[gnu::noinline]] void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
-                                    void* context, bool may_leave_children) {
+[[gnu::always_inline]] inline void run_here(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
+                                            void* context, bool may_leave_children) {
   Task task = child_of(*member.task, request);
   task.on_stack = may_leave_children;
   task.in_frame = !may_leave_children;
@@ -228,6 +228,11 @@ void end_uncounted(Member& member, Task& task) {
   else if (task.children_table != nullptr) [[unlikely]]
     free_table(task);  // of a final one, whose children LLVM's code gave dependences
   if (may_leave_children && member.team->level == 0) run_those_put_off(member);
+}
+
+[[gnu::noinline]] void run_in_place(Member& member, const TaskRequest& request, void (*prepare)(void*, void*),
+                                    void* context, bool may_leave_children) {
+  run_here(member, request, prepare, context, may_leave_children);
 }
 
 // A task with a descriptor of its own, that its creator runs before it goes on: nobody waits for it, so it is not
@@ -577,6 +582,22 @@ void submit_watched_task(Member& member, Task& task, std::size_t data_size, cons
   deferrable = deferrable && !ompt::runs_at_once(member, task.event);
   ompt::task_is_created(member, task, data_size, depend, deferrable, false);
   submit_counted(member, task, depend, deferrable);
+}
+
+bool run_undeferred_task(Member& member, void (*function)(void*), void* data, bool is_final, bool tied) {
+  const Task& parent = *member.task;
+  if (settings.attends_tasks || parent.depth >= most_nested) [[unlikely]]
+    return false;
+  const TaskRequest request{.function = function,
+                            .data = data,
+                            .copy = nullptr,
+                            .size = 0,
+                            .alignment = usual_alignment,
+                            .deferrable = false,
+                            .final_ = is_final,
+                            .tied = tied};
+  run_here(member, request, nullptr, nullptr, !parent.final_);
+  return true;
 }
 
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void*, void*), void* context) {

@@ -208,6 +208,10 @@ struct TaskRequest {
 void create_task(Member& member, const TaskRequest& request, void (*prepare)(void* data, void* context) = nullptr,
                  void* context = nullptr);
 
+/// Runs one that is undeferred, with its data where it is, and without any clause that is not named here. False: that
+/// is not how this one is to be run, and create_task() sees to it.
+bool run_undeferred_task(Member& member, void (*function)(void*), void* data, bool is_final, bool tied);
+
 /// create_task in two steps, where the data is filled in between: first the descriptor, with request.size bytes behind
 /// task.data (which are not initialised), then, once, the task itself. request.data, copy, depend and deferrable are
 /// not looked at by the first, and only the last two by the second.

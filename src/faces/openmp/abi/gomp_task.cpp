@@ -126,6 +126,9 @@ using namespace weft::openmp;
 
 WEFT_EXPORT void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
                            bool deferrable, unsigned flags, void** depend, int priority, void* detach) {
+  if (!deferrable && copy == nullptr && (flags & (flag_depend | flag_detach)) == 0 &&
+      run_undeferred_task(this_member(), function, data, (flags & flag_final) != 0, (flags & flag_untied) == 0))
+    return;
   TaskRequest request = request_for(function, data, copy, size, alignment, flags, priority);
   request.deferrable = deferrable;
   if (ompt::watched) [[unlikely]]
