@@ -1,5 +1,6 @@
 #include "core/identities.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -15,6 +16,7 @@ bool identities_enabled = !sanitizer::active;
 namespace {
 
 constexpr unsigned most_spares = 16;
+constexpr unsigned most_at_once = 64;  // are made: nothing interrupts who does that
 
 Spinlock shared_lock;
 os::Identity* shared_spares = nullptr;
@@ -34,6 +36,15 @@ void share(os::Identity* identity) {
   shared_spares = identity;
 }
 
+void share_chain(os::Identity* first) {
+  if (first == nullptr) return;
+  os::Identity* last = first;
+  while (last->next != nullptr) last = last->next;
+  SpinGuard guard(shared_lock);
+  last->next = shared_spares;
+  shared_spares = first;
+}
+
 // All but the first `kept` of the worker's.
 void share_spares(Worker& worker, unsigned kept) {
   os::Identity** end = &worker.identities.spares;
@@ -42,11 +53,7 @@ void share_spares(Worker& worker, unsigned kept) {
   if (first == nullptr) return;
   *end = nullptr;
   worker.identities.spare_count = kept;
-  os::Identity* last = first;
-  while (last->next != nullptr) last = last->next;
-  SpinGuard guard(shared_lock);
-  last->next = shared_spares;
-  shared_spares = first;
+  share_chain(first);
 }
 
 // The first one of a chain that suits; nullptr: there is none.
@@ -75,22 +82,39 @@ void keep_as_spare(Worker& worker, os::Identity* identity) {
   ++worker.identities.spare_count;
 }
 
-}  // namespace
+os::Identity* take_free(Worker& worker) {
+  os::Identity* identity = worker.identities.spares;
+  if (identity == nullptr) return take_shared();
+  worker.identities.spares = identity->next;
+  --worker.identities.spare_count;
+  return identity;
+}
 
-os::Identity* take_identity(Worker& worker) {
-  if (os::Identity* identity = worker.identities.spares; identity != nullptr) {
-    worker.identities.spares = identity->next;
-    --worker.identities.spare_count;
-    return identity;
-  }
-  if (os::Identity* identity = take_shared(); identity != nullptr) return identity;
+// A chain of `count` at most; nullptr if none can be had.
+os::Identity* make_identities(unsigned count) {
   const HeldOff held;
-  os::Identity* identity = with_room(os::create_lender);
-  if (identity == nullptr && !told.exchange(true, std::memory_order_relaxed))
+  os::Identity* made = with_room([count] { return os::create_lenders(std::min(count, most_at_once)); });
+  if (made == nullptr && !told.exchange(true, std::memory_order_relaxed))
     base::warn(
         "no further thread can be had (ulimit -u, pids.max, vm.max_map_count): some threads of the program share "
         "thread-local storage (errno, __thread, threadprivate) with others while they wait");
-  return identity;
+  return made;
+}
+
+}  // namespace
+
+os::Identity* take_identity(Worker& worker) {
+  os::Identity* identity = take_free(worker);
+  return identity != nullptr ? identity : make_identities(1);
+}
+
+void take_identities(Worker& worker, os::Identity** identities, unsigned count) {
+  os::Identity* made = nullptr;
+  for (; count != 0; --count, ++identities) {
+    *identities = made != nullptr ? made : take_free(worker);
+    if (*identities == nullptr) *identities = made = make_identities(count);
+    if (made != nullptr) made = made->next;
+  }
 }
 
 bool take_identity_back(Worker& worker, os::Identity* identity) {
@@ -133,14 +157,8 @@ void offer_identity_of_this_klt() {
 void want_identity() { wanted.fetch_add(1, std::memory_order_relaxed); }
 
 void make_wanted_identities() {
-  constexpr unsigned at_once = 32;
-  unsigned count = wanted.exchange(0, std::memory_order_relaxed);
-  if (count > at_once) count = at_once;
-  for (; count != 0; --count) {
-    os::Identity* identity = os::create_lender();
-    if (identity == nullptr) return;
-    share(identity);
-  }
+  const unsigned count = wanted.exchange(0, std::memory_order_relaxed);
+  share_chain(os::create_lenders(std::min(count, most_at_once)));
 }
 
 void end_identity(Worker& worker, os::Identity* identity, os::AwaitedEnds* awaited) {

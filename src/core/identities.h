@@ -38,6 +38,8 @@ os::Identity* new_identity();
 
 /// A free identity, from the worker's cache, from the shared one, or new; nullptr if none can be had.
 os::Identity* take_identity(Worker& worker);
+/// So many, for less than one by one where they have to be made; nullptr in the place of each that cannot be had.
+void take_identities(Worker& worker, os::Identity** identities, unsigned count);
 void give_identity(Worker& worker, os::Identity* identity);
 
 /// This one, if it is among the worker's spare ones or the shared ones. False: it is not.

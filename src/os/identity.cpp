@@ -15,7 +15,7 @@
 namespace weft::os {
 namespace {
 
-enum Command : std::uint32_t { starting = 0, lending = 1, end = 2 };
+enum Command : std::uint32_t { starting = 0, starting_awaited = 1, lending = 2, end = 3 };
 
 // Enough for the destructors of thread-local objects, which run here when the lender ends.
 constexpr std::size_t lender_stack_bytes = 64UL * 1024;
@@ -29,9 +29,28 @@ void* lend(void* argument) {
   // From here until `end`, errno and everything thread-local belongs to somebody else: nothing but
   // the two futex calls, which do not touch it.
   become_lender(*identity);
-  futex_wake(identity->command, 1);
   sleep_as_lender(identity);
   return nullptr;
+}
+
+// Its KLT has been started, but may not have begun.
+Identity* start_lender() {
+  void* memory = std::malloc(sizeof(Identity));
+  if (memory == nullptr) return nullptr;
+  auto identity = new (memory) Identity;
+  identity->lent_by_sleeper.store(true, std::memory_order_relaxed);  // the caller may ask at once
+  if (start_lending_klt<lend>(identity, lender_stack_bytes, Signals::none) == 0) return identity;
+  std::free(memory);
+  return nullptr;
+}
+
+// Acquire: partner of become_lender().
+void await_lending(Identity& identity) {
+  std::uint32_t command = starting;
+  if (!identity.command.compare_exchange_strong(command, starting_awaited, std::memory_order_acquire))
+    return;  // it lends
+  while (identity.command.load(std::memory_order_acquire) == starting_awaited)
+    futex_wait(identity.command, starting_awaited);
 }
 
 }  // namespace
@@ -58,10 +77,12 @@ void end_for_ended_thread() {
 }
 
 // `lending` before the flag, which tells others that they may store `end` (they acquire it): so that is not
-// overwritten.
+// overwritten. Nobody is woken who does not wait: the kernel has few lists of sleepers for a process, and would look
+// through those lenders that sleep already, which are thousands. (Bug: 10,000 took most of a second of CPU time.)
 void become_lender(Identity& identity) {
-  identity.command.store(lending, std::memory_order_release);
+  const bool is_awaited = identity.command.exchange(lending, std::memory_order_release) == starting_awaited;
   identity.lent_by_sleeper.store(true, std::memory_order_release);
+  if (is_awaited) futex_wake(identity.command, 1);
 }
 
 void sleep_as_lender(Identity* identity) {
@@ -73,17 +94,17 @@ void sleep_as_lender(Identity* identity) {
   note_klt_end();
 }
 
-Identity* create_lender() {
-  void* memory = std::malloc(sizeof(Identity));
-  if (memory == nullptr) return nullptr;
-  auto identity = new (memory) Identity;
-  identity->lent_by_sleeper.store(true, std::memory_order_relaxed);  // the caller may ask at once
-  if (start_lending_klt<lend>(identity, lender_stack_bytes, Signals::none) != 0) {
-    std::free(memory);
-    return nullptr;
+// The one that was started last is waited for first: mostly the others have begun by then.
+Identity* create_lenders(unsigned count) {
+  Identity* chain = nullptr;
+  for (; count != 0; --count) {
+    Identity* identity = start_lender();
+    if (identity == nullptr) break;
+    identity->next = chain;
+    chain = identity;
   }
-  while (identity->command.load(std::memory_order_acquire) == starting) futex_wait(identity->command, starting);
-  return identity;
+  for (Identity* each = chain; each != nullptr; each = each->next) await_lending(*each);
+  return chain;
 }
 
 void end_lender(Identity* identity, AwaitedEnds* awaited) {

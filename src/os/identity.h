@@ -51,8 +51,10 @@ void end_lending();
 /// The process ends with a line: a unit has ended a thread that is not its own.
 [[noreturn]] void end_for_ended_thread();
 
-/// A new identity with a sleeping KLT behind it, or nullptr where no KLT can be had.
-Identity* create_lender();
+/// A chain of new identities with a sleeping KLT behind each: `count`, or as many as KLTs can be had; nullptr: none.
+/// The KLTs begin while the caller starts more of them, and it waits for all at the end. (One after the other was two
+/// context switches of the caller's for each.)
+Identity* create_lenders(unsigned count);
 
 /// Lets the KLT behind `identity` end: its thread-local destructors run there. Only for identities
 /// that a sleeper lends (lent_by_sleeper) and nobody runs on. `awaited`: it is one of these, from now on.
@@ -60,7 +62,7 @@ void end_lender(Identity* identity, AwaitedEnds* awaited = nullptr);
 
 /// A KLT that is done with all else makes itself the lender of the identity that it was born with, which others may be
 /// running on already: it has all signals blocked and that thread pointer, but touches nothing thread-local any more.
-/// From now on others may end it, and it calls sleep_as_lender() soon.
+/// From now on others may end it, and it calls sleep_as_lender() soon. Wakes who waits for that.
 void become_lender(Identity& identity);
 
 /// Until somebody has called end_lender(): then the KLT is to return from its entry. Frees the identity.

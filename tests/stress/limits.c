@@ -112,6 +112,46 @@ static void limit_reached_in_use(void) {
   members_with_barriers(64);
 }
 
+static int threads_here(void) {
+  DIR* threads = opendir("/proc/self/task");
+  int count = 0;
+  for (const struct dirent* entry; threads && (entry = readdir(threads)) != NULL;) {
+    count += entry->d_name[0] != '.';
+  }
+  if (threads) {
+    closedir(threads);
+  }
+  return count;
+}
+
+static _Thread_local int own;
+
+// The limit comes in the midst of those that are started together: none of these is lost.
+static void limit_reached_half_way(void) {
+  enum { MEMBERS = 120, MORE = 90, NOT_OF_MEMBERS = 8 };
+  const int* storage[MEMBERS];
+  allow_threads(MORE);
+  const int before = threads_here();
+#pragma omp parallel num_threads(MEMBERS)
+  {
+    storage[omp_get_thread_num()] = &own;
+#pragma omp barrier
+  }
+  int with_own = 0;
+  for (int i = 0; i < MEMBERS; i++) {
+    int sharing = 0;
+    for (int j = 0; j < MEMBERS; j++) {
+      sharing += storage[j] == storage[i];
+    }
+    with_own += sharing == 1;
+  }
+  const int started = threads_here() - before;
+  CHECK(started >= MORE - NOT_OF_MEMBERS, "%d threads were started of %d that were allowed", started, MORE);
+  CHECK(with_own >= started - NOT_OF_MEMBERS, "%d threads were started, for %d members with storage of their own",
+        started, with_own);
+  members_with_barriers(MEMBERS);
+}
+
 static void expect_success(const struct Run* run, const char* of) {
   char text[100];
   describe_status(run->status, text, sizeof text);
@@ -120,8 +160,8 @@ static void expect_success(const struct Run* run, const char* of) {
 
 static void few_threads_allowed(void) {
   const char* situations[] = {"with_no_thread_more", "with_one_thread_more", "with_three_threads_more",
-                              "limit_reached_in_use"};
-  for (int i = 0; i < 4; i++) {
+                              "limit_reached_in_use", "limit_reached_half_way"};
+  for (int i = 0; i < 5; i++) {
     const struct Run run = run_again(situations[i], (struct RunOptions){.environment = {NULL}});
     expect_success(&run, situations[i]);
     // One line for threads that cannot be had to own thread-local storage, and at most one for missing workers.
@@ -273,6 +313,7 @@ int main(int count, char** arguments) {
       {"with_one_thread_more", with_one_thread_more, 1},
       {"with_three_threads_more", with_three_threads_more, 1},
       {"limit_reached_in_use", limit_reached_in_use, 1},
+      {"limit_reached_half_way", limit_reached_half_way, 1},
       {"plain_use", plain_use, 1},
       {"fewer_threads_than_none", fewer_threads_than_none, 1},
       {"thousand_members_with_barrier", thousand_members_with_barrier, 1},

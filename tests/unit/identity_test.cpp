@@ -187,9 +187,10 @@ TEST_F(Identity, LendersAreGivenBack) {
   core::Worker& worker = core::worker_here();
   const long before = status_value("Threads");
   std::vector<os::Identity*> identities;
-  for (int number = 0; number < 50; ++number) identities.push_back(os::create_lender());
+  for (const unsigned count : {1U, 49U})
+    for (os::Identity* each = os::create_lenders(count); each != nullptr; each = each->next) identities.push_back(each);
+  ASSERT_EQ(identities.size(), 50U);
   for (os::Identity* identity : identities) {
-    ASSERT_NE(identity, nullptr);
     EXPECT_NE(identity->thread_pointer, nullptr);
     EXPECT_NE(identity->thread_pointer, arch::thread_pointer());
     EXPECT_TRUE(identity->lent_by_sleeper);

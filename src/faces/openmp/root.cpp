@@ -84,8 +84,8 @@ Seats* grow_seats(core::Worker& worker, Seats& seats, unsigned size) {
   auto grown = static_cast<os::Identity**>(std::realloc(seats.identities, size * sizeof(os::Identity*)));
   if (grown == nullptr) base::panic("no memory for a team of %u", size);
   seats.identities = grown;
-  for (unsigned number = seats.count; number < size; ++number)
-    grown[number] = number == 0 ? nullptr : core::take_identity(worker);
+  if (seats.count == 0) grown[seats.count++] = nullptr;  // the opener's
+  core::take_identities(worker, grown + seats.count, size - seats.count);
   seats.count = size;
   return &seats;
 }
