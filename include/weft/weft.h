@@ -268,8 +268,8 @@ typedef struct weft_key {
   uint32_t generation;
 } weft_key;
 #define WEFT_KEYS_MAX 256
-/* `destructor` may be NULL; a C++ exception that leaves it calls std::terminate(). LIMIT: there are WEFT_KEYS_MAX keys.
- */
+/* `destructor` may be NULL; a C++ exception that leaves it calls std::terminate(). LIMIT: there are WEFT_KEYS_MAX keys
+ * already. */
 WEFT_API int weft_key_create(void (*destructor)(void*), weft_key* key);
 /* Its values are forgotten, and not destroyed. ARGUMENT: there is no such key (any more). */
 WEFT_API int weft_key_delete(weft_key key);

@@ -140,18 +140,24 @@ static void spin_until_set(void* flag) {
 
 static void set(void* flag) { atomic_store((atomic_int*)flag, 1); }
 
+static weft_unit* create_unit(weft_technique technique, void (*function)(void*), void* argument, weft_preemption kind,
+                              unsigned flags) {
+  weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
+  attr.technique = technique;
+  attr.flags = flags;
+  attr.preemption = kind;
+  weft_unit* unit = NULL;
+  CHECK_EQUAL(weft_unit_create(function, argument, &attr, &unit), WEFT_OK, "weft_unit_create");
+  return unit;
+}
+
 // Joins a unit that spins until another one has run, which waits behind it.
 static void join_one_that_spins(weft_preemption kind) {
   atomic_int flag = 0;
-  weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
-  attr.technique = WEFT_FULL_L;
-  attr.flags = WEFT_OWN_TLS;
-  attr.preemption = kind;
-  weft_unit* units[2];
-  CHECK_EQUAL(weft_unit_create(set, &flag, &attr, &units[0]), WEFT_OK, "weft_unit_create");
-  CHECK_EQUAL(weft_unit_create(spin_until_set, &flag, &attr, &units[1]), WEFT_OK, "weft_unit_create");
-  CHECK_EQUAL(weft_unit_free(units[1]), WEFT_OK, "weft_unit_free");
-  CHECK_EQUAL(weft_unit_free(units[0]), WEFT_OK, "weft_unit_free");
+  weft_unit* const sets = create_unit(WEFT_FULL_L, set, &flag, kind, WEFT_OWN_TLS);
+  weft_unit* const spins = create_unit(WEFT_FULL_L, spin_until_set, &flag, kind, WEFT_OWN_TLS);
+  CHECK_EQUAL(weft_unit_free(spins), WEFT_OK, "weft_unit_free");
+  CHECK_EQUAL(weft_unit_free(sets), WEFT_OK, "weft_unit_free");
 }
 
 // Members change kernel threads at barriers. (Bug: ticks went to the one on which a member had first come.)
@@ -202,12 +208,8 @@ static void the_timer_goes_where_its_signal_comes(void) {
   for (weft_timer timer = WEFT_TIMER_CREATION; timer <= WEFT_TIMER_CHAIN; timer++) {
     CHECK_EQUAL(weft_preempt_timer(timer, 1000000), WEFT_OK, "weft_preempt_timer");
     for (int i = 0; i < repeats(2); i++) {
-      weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
-      attr.technique = WEFT_FULL;
-      attr.flags = WEFT_OWN_TLS;
-      attr.preemption = WEFT_PREEMPT_KLT_SWITCH;
-      weft_unit* unit = NULL;
-      CHECK_EQUAL(weft_unit_create(open_region_with_units_that_spin, NULL, &attr, &unit), WEFT_OK, "weft_unit_create");
+      weft_unit* unit =
+          create_unit(WEFT_FULL, open_region_with_units_that_spin, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
       CHECK_EQUAL(weft_unit_free(unit), WEFT_OK, "weft_unit_free");
     }
   }
@@ -217,16 +219,6 @@ static void the_timer_goes_where_its_signal_comes(void) {
 // ---------------------------------------------------------------- members that move, and members on top of units
 
 static int this_kernel_thread(void) { return (int)syscall(SYS_gettid); }
-
-static weft_unit* create_unit(void (*function)(void*), void* argument, weft_preemption kind, unsigned flags) {
-  weft_unit_attr attr = WEFT_UNIT_ATTR_INIT;
-  attr.technique = WEFT_FULL_L;
-  attr.flags = flags;
-  attr.preemption = kind;
-  weft_unit* unit = NULL;
-  CHECK_EQUAL(weft_unit_create(function, argument, &attr, &unit), WEFT_OK, "weft_unit_create");
-  return unit;
-}
 
 static void do_nothing(void* nothing) { (void)nothing; }
 
@@ -250,8 +242,8 @@ static void the_timer_follows_a_member_that_moves_in_a_unit(void) {
 #pragma omp parallel num_threads(5)
     if (omp_get_thread_num() == 3) {
       weft_yield();
-      weft_unit* lends = create_unit(do_nothing, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
-      weft_unit* moves = create_unit(compute_until_moved, NULL, WEFT_PREEMPT_NONE, 0);
+      weft_unit* lends = create_unit(WEFT_FULL_L, do_nothing, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
+      weft_unit* moves = create_unit(WEFT_FULL_L, compute_until_moved, NULL, WEFT_PREEMPT_NONE, 0);
       CHECK_EQUAL(weft_unit_free(lends), WEFT_OK, "weft_unit_free");
       CHECK_EQUAL(weft_unit_free(moves), WEFT_OK, "weft_unit_free");
       join_one_that_spins(WEFT_PREEMPT_SIGNAL_YIELD);
@@ -329,8 +321,8 @@ static void others_run_beside_a_unit_with_a_member_on_top(void) {
     atomic_store(&top.on_top, 0);
     atomic_store(&top.other_has_run, 0);
     atomic_store(&top.goes_on, 0);
-    weft_unit* other = create_unit(run_when_one_is_on_top, NULL, WEFT_PREEMPT_NONE, 0);
-    weft_unit* below = create_unit(wait_for_lock, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
+    weft_unit* other = create_unit(WEFT_FULL_L, run_when_one_is_on_top, NULL, WEFT_PREEMPT_NONE, 0);
+    weft_unit* below = create_unit(WEFT_FULL_L, wait_for_lock, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
     CHECK_EQUAL(weft_unit_free(below), WEFT_OK, "weft_unit_free");
     CHECK_EQUAL(weft_unit_free(other), WEFT_OK, "weft_unit_free");
   }
@@ -399,8 +391,8 @@ static void members_run_the_unit_that_waits_for_them(void) {
     atomic_store(&taken.member_waits, 0);
     atomic_store(&taken.other_runs, 0);
     atomic_store(&taken.member_joins, 0);
-    taken.other = create_unit(run_until_other_is_taken, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
-    taken.region = create_unit(open_region_that_waits, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
+    taken.other = create_unit(WEFT_FULL_L, run_until_other_is_taken, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
+    taken.region = create_unit(WEFT_FULL_L, open_region_that_waits, NULL, WEFT_PREEMPT_KLT_SWITCH, WEFT_OWN_TLS);
     CHECK_EQUAL(weft_unit_join(taken.region), WEFT_OK, "weft_unit_join");
     CHECK_EQUAL(weft_unit_free(taken.other), WEFT_OK, "weft_unit_free");
     CHECK_EQUAL(weft_unit_free(taken.region), WEFT_OK, "weft_unit_free");
