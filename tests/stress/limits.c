@@ -112,18 +112,6 @@ static void limit_reached_in_use(void) {
   members_with_barriers(64);
 }
 
-static int threads_here(void) {
-  DIR* threads = opendir("/proc/self/task");
-  int count = 0;
-  for (const struct dirent* entry; threads && (entry = readdir(threads)) != NULL;) {
-    count += entry->d_name[0] != '.';
-  }
-  if (threads) {
-    closedir(threads);
-  }
-  return count;
-}
-
 static _Thread_local int own;
 
 // The limit comes in the midst of those that are started together: none of these is lost.
@@ -131,7 +119,7 @@ static void limit_reached_half_way(void) {
   enum { MEMBERS = 120, MORE = 90, NOT_OF_MEMBERS = 8 };
   const int* storage[MEMBERS];
   allow_threads(MORE);
-  const int before = threads_here();
+  const int before = threads_of_process();
 #pragma omp parallel num_threads(MEMBERS)
   {
     storage[omp_get_thread_num()] = &own;
@@ -145,7 +133,7 @@ static void limit_reached_half_way(void) {
     }
     with_own += sharing == 1;
   }
-  const int started = threads_here() - before;
+  const int started = threads_of_process() - before;
   CHECK(started >= MORE - NOT_OF_MEMBERS, "%d threads were started of %d that were allowed", started, MORE);
   CHECK(with_own >= started - NOT_OF_MEMBERS, "%d threads were started, for %d members with storage of their own",
         started, with_own);
