@@ -147,13 +147,9 @@ void forget(Worker& worker, Seen& before, std::uint64_t now) {
   before.blocked = before.changes_over = before.counts_sleeps = false;
   before.quick_looks = 0;
   before.said_it_sleeps = false;
-  before.since = before.asleep_since = before.comes_round_at = before.ticked_at = now;
+  before.unticked = {};
+  before.since = before.asleep_since = before.comes_round_at = now;
   close_hand(worker);
-}
-
-void note_ticks(const Worker& worker, Seen& before, std::uint64_t passed, std::uint64_t now) {
-  const unsigned ticks = worker.slice.ticks.load(std::memory_order_relaxed);
-  if (std::exchange(before.ticks, ticks) != ticks || passed != 0) before.ticked_at = now;
 }
 
 // What another KLT has told; it is looked at far more often than told.
@@ -173,7 +169,6 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
   const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
   const std::uint64_t passed = points - std::exchange(before.points, points);
   before.said_it_sleeps = says_it_sleeps || (before.said_it_sleeps && passed == 0);
-  note_ticks(worker, before, passed, now);
   // What runs there starts units of its own, which it calls, again and again; perhaps until something has been done by
   // one of those that nobody comes to. (Bug: members that open regions until all the others have passed a barrier.)
   const bool passes_over = passed != 0 && waiting.left_alone && !before.comes_round;
@@ -197,6 +192,7 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
   const bool some_wait = waiting.some || has_local_work(worker) || keeps_opener_from_going_on(worker);
   if (!some_wait && !is_switched_off(worker)) {
     before.blocked = false;
+    before.unticked = {};
     return;
   }
   if (help_stuck(worker, before, waiting.some, now) && some_wait && is_over) note_stuck(group);

@@ -107,17 +107,30 @@ bool open_hand_and_stand_in(const Stuck& stuck) {
 }
 
 // Ticks do not come to it, though it has a CPU: another runtime in the process has had the root go on on another KLT,
-// or runs something on this one on storage that is none of this worker's (core/roots.h).
+// or runs something on this one on storage that is none of this worker's (core/roots.h). Its CPU time counts. (Bug:
+// what passed on the clock did. With more busy KLTs than CPUs, each KLT was taken for one to which none come.)
 bool misses_ticks(const Stuck& stuck) {
   const std::uint64_t most_ns = 2 * preemption_settings.interval_ns + most_ticks_late_ns;
-  return stuck.used >= least_computed_ns && stuck.now - stuck.before.ticked_at >= most_ns;
+  const Unticked seen{.klt = stuck.klt,
+                      .ticks = stuck.worker.slice.ticks.load(std::memory_order_relaxed),
+                      .points = stuck.before.points,
+                      .cpu_time = stuck.before.cpu_time};
+  Unticked& since = stuck.before.unticked;
+  if (since.klt == seen.klt && since.ticks == seen.ticks && since.points == seen.points)
+    return seen.cpu_time - since.cpu_time >= most_ns;
+  since = seen;
+  return false;
 }
 
 // What runs is not to be interrupted. Where ticks cannot be sent that should make it give way, or do not come to it,
 // another runs beside it. (Bug: a member that spun on top of a unit, for what the next unit would do, spun for ever.)
 bool run_beside(const Stuck& stuck) {
-  return stuck.elsewhere_too && runs_preemptive(stuck.worker) &&
-         (os::Ticker::refusal() == EAGAIN || misses_ticks(stuck)) && stand_in_for(stuck.before, stuck.now);
+  if (!stuck.elsewhere_too || !runs_preemptive(stuck.worker)) {
+    stuck.before.unticked = {};  // no ticks are due
+    return false;
+  }
+  const bool misses = misses_ticks(stuck) || os::Ticker::refusal() == EAGAIN;
+  return misses && stand_in_for(stuck.before, stuck.now);
 }
 
 // Its KLT sleeps in the kernel.
@@ -166,6 +179,9 @@ bool help_stuck(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t 
   // To see that it does costs less so than to read it in /proc.
   if (!stuck.interrupts && computes) return run_beside(stuck);
   os::KltActivity activity = os::klt_activity(klt, &stuck.others_blocked);
+  // It has changed KLTs. (Bug: where the one that was to go on had to wait for a CPU for longer than a slice, the other
+  // one, which slept, was taken for a worker that sleeps in the kernel.)
+  if (worker.klts.awaits_next || worker.klt.load(std::memory_order_relaxed) != klt) return false;
   // A root may have moved to another one in the midst of a unit (core/roots.h).
   if (activity == os::KltActivity::gone)
     return worker.root.borrowed.load(std::memory_order_relaxed) && open_hand_and_stand_in(stuck);

@@ -23,6 +23,15 @@ struct SentInterrupts {
   std::optional<bool> refuses;  // and whether it had that which interrupts; nothing: not known
 };
 
+/// A KLT to which ticks are due, as it was when the last one was seen to have come, or its worker to pass scheduling
+/// points.
+struct Unticked {
+  int klt = 0;  // none: none are due
+  unsigned ticks = 0;
+  std::uint64_t points = 0;
+  std::uint64_t cpu_time = 0;
+};
+
 /// Of one worker. For the watchdog alone, but for `blocked`.
 struct Seen {
   std::uint64_t points = 0;
@@ -36,9 +45,8 @@ struct Seen {
   std::uint64_t asleep_since = 0;
   std::uint64_t cpu_time = 0;
   unsigned long sleeps = 0;
-  bool counts_sleeps = false;   // since it has passed its last scheduling point
-  unsigned ticks = 0;           // that have come to it,
-  std::uint64_t ticked_at = 0;  // and when more of them, or of its scheduling points, were last seen
+  bool counts_sleeps = false;  // since it has passed its last scheduling point
+  Unticked unticked;
   SentInterrupts sent_interrupts;
   bool changes_over = false;      // it was made to run another unit since the last look
   std::uint32_t taken = 0;        // numbers out of its outermost hand,

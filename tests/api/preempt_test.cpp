@@ -1,5 +1,6 @@
 // weft_unit_attr.preemption: units that never give way by themselves, and what must be as before when they come back.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cfenv>
@@ -1131,22 +1132,25 @@ void spin_and_see(const weft_unit_attr& attr, const std::function<void()>& meanw
   std::atomic<std::uint64_t> limit{UINT64_MAX};
   std::atomic<unsigned> elsewhere{0};
   const std::uint64_t before = weft_preemptions();
+  const std::uint64_t end = now_ns() + 60ULL * 1000 * 1000 * 1000;  // where nobody waits, nobody is preempted
+  const auto is_late = [end] { return now_ns() >= end; };
   Jobs jobs;
   for (unsigned unit = 0; unit < weft_worker_count() + 5; ++unit)  // so that each worker has two
     jobs.start(attr, [&, unit] {
       if (unit == 0) {
-        while (weft_preemptions() - before < some) {
+        while (weft_preemptions() - before < some && !is_late()) {
         }
         meanwhile();
         limit = weft_preemptions() + more;
       }
       while (limit == UINT64_MAX) {
       }
-      while (weft_preemptions() < limit)
+      while (weft_preemptions() < limit && !is_late())
         if (cpus != nullptr && !may_run_on(*cpus)) ++elsewhere;
     });
   jobs.join();
   EXPECT_EQ(elsewhere, 0);
+  EXPECT_FALSE(is_late());
 }
 
 // Bug: the KLT that carried it was bound, and took that along to other workers.
@@ -1166,6 +1170,20 @@ TEST_P(Preempt, OneIsBoundWhileAnotherKltCarriesIt) {
       };
       spin_and_see(attr, bind, binds ? &cpus.only[1] : &cpus.all, binds ? more : 16);
     }
+}
+
+// Bug: where a KLT that was to go on with a worker had to wait for a CPU, another worker stood in, for the one that
+// slept; and one more for each KLT that had no tick while it waited for a CPU.
+TEST_P(Preempt, NobodyStandsInWhereCpusAreFew) {
+  std::array<std::atomic<bool>, 1024> ran{};
+  const std::uint64_t end = now_ns() + 1000ULL * 1000 * 1000;
+  Jobs jobs;
+  for (unsigned number = 0; number < 2 * weft_worker_count(); ++number)
+    jobs.start(preemptive(), [&] {
+      while (now_ns() < end) ran.at(weft_worker_index(weft_worker_self())).store(true, std::memory_order_relaxed);
+    });
+  jobs.join();
+  EXPECT_LE(std::count(ran.begin(), ran.end(), true), weft_worker_count());
 }
 
 // Bug: the KLT that had lent it came back unbound.
