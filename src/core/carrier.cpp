@@ -102,7 +102,7 @@ void take_over(Klt& self) {
   undo_move(self);
   worker.carrier.store(&self, std::memory_order_release);
   worker.klt.store(self.id, std::memory_order_release);
-  worker.klts.awaits_next = false;
+  worker.klts.note_change();
   bind_until_it_holds(worker, Klt::not_known, [&self](int cpu) { bind_as_worker(self, cpu); });
   self.ticker.stop();  // the watchdog may have started it while this KLT slept: its tick may have come and gone
   if (Unit* left = self.left; left != nullptr) {
@@ -119,7 +119,7 @@ void take_over(Klt& self) {
 // is about to sleep may be interrupted by the one that it has woken, and then be moved.)
 void hand_over(Worker& worker, Klt& klt) {
   klt.worker = &worker;
-  worker.klts.awaits_next = true;
+  worker.klts.note_change();
   if (worker.cpu.load(std::memory_order_relaxed) < 0)
     if (const int cpu = os::this_cpu(); os::move_sleeping_klt(klt.id, cpu, klt.cpus)) klt.moved_to = cpu;
   call(klt);

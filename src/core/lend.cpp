@@ -45,6 +45,7 @@ Lent* lent_in(std::intptr_t next) {
 }
 
 void give_back(Lent& lent) {
+  lent.worker->klts.note_change();
   lent.is_back.store(1, std::memory_order_release);
   os::futex_wake(lent.is_back, 1);
 }
@@ -80,6 +81,7 @@ void lend(Worker& worker, Unit& unit, Klt* klt, Stack& stack) {
   hand_over(worker, *klt);
   while (lent.is_back.load(std::memory_order_acquire) == 0) os::futex_wait(lent.is_back, 0);
   note_klt_of_root(worker, klt_before);
+  worker.klts.note_change();
   worker.carrier.store(nullptr, std::memory_order_release);
   bind_until_it_holds(worker, bound_to, [](int cpu) { os::bind_klt(os::this_klt(), cpu); });
   worker.identities.home = home;

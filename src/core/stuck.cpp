@@ -102,14 +102,15 @@ void note_that_it_gets_on(Worker& worker, Seen& before, bool next_after, bool pa
   before.changes_over = false;
   if (!passes_over) {
     before.comes_round_at = now;
-    before.counts_sleeps = false;
+    before.sleeps_at.reset();
     worker.interrupts.in_vain.store(0, std::memory_order_relaxed);
     worker.interrupts.tries.store(0, std::memory_order_relaxed);
     worker.interrupts.sent.store(false, std::memory_order_relaxed);
   }
   if (next_after) return;
   before.since = now;
-  before.cpu_time = os::klt_cpu_time(worker.klt.load(std::memory_order_relaxed));
+  before.cpu_time_of = worker.klt.load(std::memory_order_relaxed);
+  before.cpu_time = os::klt_cpu_time(before.cpu_time_of);
 }
 
 // What waits for a worker, anywhere.
@@ -144,7 +145,8 @@ bool sleeps_already(const Worker& worker) {
 bool is_to_be_tried_again(const Worker& worker) { return worker.interrupts.tries.load(std::memory_order_relaxed) != 0; }
 
 void forget(Worker& worker, Seen& before, std::uint64_t now) {
-  before.blocked = before.changes_over = before.counts_sleeps = false;
+  before.blocked = before.changes_over = false;
+  before.sleeps_at.reset();
   before.quick_looks = 0;
   before.said_it_sleeps = false;
   before.unticked = {};

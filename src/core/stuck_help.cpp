@@ -65,22 +65,22 @@ bool open_its_hand(Worker& worker, Seen& before, std::uint64_t now) {
 
 namespace {
 
-// Since something was last done about it.
+// Since something was last done about it; by a KLT that has carried the worker since then.
 std::uint64_t cpu_time_used(Seen& before, int klt) {
   const std::uint64_t used = os::klt_cpu_time(klt);
-  const std::uint64_t since = used - before.cpu_time;
-  before.cpu_time = used;
-  return since;
+  const std::uint64_t used_before = std::exchange(before.cpu_time, used);
+  return std::exchange(before.cpu_time_of, klt) == klt ? used - used_before : 0;
 }
 
 // Whether it sleeps between the looks, though it may be awake at each: a member that polls and sleeps in turn. With as
 // many of them as there are CPUs, one or the other is always seen awake. Only what it slept since it is stuck counts.
 // (Bug: a worker that had slept when there was nothing to do, and then did not get its CPU for a slice because other
-// programs wanted it, was taken for one.)
+// programs wanted it, was taken for one. And one that had gone on on another KLT and come back.)
 enum class Slept : std::uint8_t { not_known, some, none };
-Slept slept_in_between(Seen& before, int klt) {
+Slept slept_in_between(Seen& before, const Worker& worker, int klt) {
+  const unsigned changes = worker.klts.changes;
   const std::optional<unsigned long> sleeps = os::klt_sleeps(klt);
-  const bool counted = std::exchange(before.counts_sleeps, sleeps.has_value());
+  const bool counted = std::exchange(before.sleeps_at, sleeps ? std::optional(changes) : std::nullopt) == changes;
   if (!sleeps) return Slept::not_known;
   const bool more = std::exchange(before.sleeps, *sleeps) != *sleeps;
   if (!counted) return Slept::not_known;
@@ -162,6 +162,12 @@ bool help_who_computes(const Stuck& stuck) {
   return interrupt(stuck.worker, stuck.before, stuck.klt, stuck.others_blocked, had_cpu, stuck.now);
 }
 
+// (Bug: where the KLT that was to go on had to wait for a CPU for longer than a slice, the other one, which slept, was
+// taken for a worker that sleeps in the kernel.) A root on borrowed storage may be off its KLT altogether.
+bool changes_klts(const Worker& worker) {
+  return worker.klts.changes % 2 != 0 && !worker.root.borrowed.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 bool help_stuck(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t now) {
@@ -179,9 +185,7 @@ bool help_stuck(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t 
   // To see that it does costs less so than to read it in /proc.
   if (!stuck.interrupts && computes) return run_beside(stuck);
   os::KltActivity activity = os::klt_activity(klt, &stuck.others_blocked);
-  // It has changed KLTs. (Bug: where the one that was to go on had to wait for a CPU for longer than a slice, the other
-  // one, which slept, was taken for a worker that sleeps in the kernel.)
-  if (worker.klts.awaits_next || worker.klt.load(std::memory_order_relaxed) != klt) return false;
+  if (changes_klts(worker) || worker.klt.load(std::memory_order_relaxed) != klt) return false;
   // A root may have moved to another one in the midst of a unit (core/roots.h).
   if (activity == os::KltActivity::gone)
     return worker.root.borrowed.load(std::memory_order_relaxed) && open_hand_and_stand_in(stuck);
@@ -190,7 +194,7 @@ bool help_stuck(Worker& worker, Seen& before, bool elsewhere_too, std::uint64_t 
     activity = computes ? os::KltActivity::runs : os::KltActivity::sleeps;
   }
   const bool asleep = activity == os::KltActivity::sleeps;
-  if (!stuck.has_roots_klt && !computes) stuck.slept = slept_in_between(before, klt);
+  if (!stuck.has_roots_klt && !computes) stuck.slept = slept_in_between(before, worker, klt);
   const bool polls = stuck.slept == Slept::some;
   if (!asleep) before.asleep_since = now;
   return asleep || polls ? help_who_sleeps(stuck) : help_who_computes(stuck);

@@ -44,8 +44,9 @@ struct Seen {
   std::uint64_t passed_over = 0;     // when it last was made to run something else though it passed scheduling points
   std::uint64_t asleep_since = 0;
   std::uint64_t cpu_time = 0;
-  unsigned long sleeps = 0;
-  bool counts_sleeps = false;  // since it has passed its last scheduling point
+  int cpu_time_of = 0;                // that KLT
+  unsigned long sleeps = 0;           // since it has passed its last scheduling point,
+  std::optional<unsigned> sleeps_at;  // after so many changes of KLTs; nothing: they are not counted
   Unticked unticked;
   SentInterrupts sent_interrupts;
   bool changes_over = false;      // it was made to run another unit since the last look

@@ -188,8 +188,10 @@ struct Klts {
   struct Lent* lent_here = nullptr;  // while it is lent, and its scheduler begins on the KLT that lends
   struct Klt* idle = nullptr;        // that have carried it, and are near its CPU
   unsigned idle_count = 0;
-  // One has been called to carry it, and has not said so yet: it may have to wait for a CPU. For the watchdog.
-  base::Relaxed<bool> awaits_next{false};
+  // Of the KLT that carries it, begun and ended. Odd: one has been called, and has not said so yet, which may have to
+  // wait for a CPU. For the watchdog.
+  base::Relaxed<unsigned> changes{0};
+  void note_change() { changes = changes + 1; }
 };
 
 /// Between the watchdog and its handler on a worker (core/watchdog.h). Shared.

