@@ -96,9 +96,11 @@ void forget_common_blocks() {
 
 void* take_block(std::size_t size) {
   core::Worker* worker = core::this_worker();
-  if (size > largest_kept || worker == nullptr) [[unlikely]]
+  if (size > largest_kept) [[unlikely]]
     return from_system(size);
   const unsigned which = class_of_block(size);
+  if (worker == nullptr) [[unlikely]]
+    return from_system(BlockCache::smallest << which);  // it may be given back on a worker
   BlockCache& cache = cache_of(*worker).blocks;
   auto& kept = cache.kept[which];
   Block* block = kept.first;

@@ -258,5 +258,7 @@ void yield_task(Member& member);
 
 Taskgroup& begin_taskgroup(Member& member);
 void end_taskgroup(Member& member);
+/// One that no task has as its innermost any more.
+void free_taskgroup(Taskgroup& group);
 
 }  // namespace weft::openmp

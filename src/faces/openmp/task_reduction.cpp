@@ -86,7 +86,7 @@ void free_left_reductions(Team& team) {
   while (ReductionSet* set = team.left_reductions) {
     team.left_reductions = set->next_left;
     std::free(const_cast<void*>(set->recipe));
-    std::free(set->left_group);
+    if (set->left_group != nullptr) free_taskgroup(*set->left_group);
     free_reductions(set);
   }
 }

@@ -2,11 +2,10 @@
 // end.
 #include "faces/openmp/task_wait.h"
 
-#include <cstdlib>
 #include <new>
 #include <utility>
 
-#include "base/panic.h"
+#include "faces/openmp/blocks.h"
 #include "faces/openmp/dependence.h"
 #include "faces/openmp/ompt/watched.h"
 
@@ -111,9 +110,7 @@ void yield_task(Member& member) {
 }
 
 Taskgroup& begin_taskgroup(Member& member) {
-  void* memory = std::malloc(sizeof(Taskgroup));
-  if (memory == nullptr) base::panic("no memory for a taskgroup");
-  auto group = new (memory) Taskgroup;
+  auto group = new (take_block(sizeof(Taskgroup))) Taskgroup;
   group->outer = member.task->group;
   if (group->outer != nullptr) group->reductions = group->outer->reductions;
   member.task->group = group;
@@ -125,8 +122,10 @@ void end_taskgroup(Member& member) {
   if (group == nullptr) return;
   wait_for_counter(member, group->count, 0);
   member.task->group = group->outer;
-  std::free(group);
+  free_taskgroup(*group);
 }
+
+void free_taskgroup(Taskgroup& group) { give_block(&group, sizeof group); }
 
 // (Bug: it waited for what other members had in hand.)
 void run_what_is_here(Member& member) {
