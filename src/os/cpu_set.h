@@ -24,7 +24,8 @@ struct CpuSet {
 
   int count() const {
     int sum = 0;
-    for (const std::uint64_t word : words) sum += __builtin_popcountll(word);
+    for (const std::uint64_t word : words)
+      if (word != 0) sum += __builtin_popcountll(word);
     return sum;
   }
   void keep_only(const CpuSet& other) {
