@@ -63,8 +63,8 @@ void forget_last_user(Worker& worker) {
   worker.slice.idle_ticks = 0;
   worker.slice.untimed = false;
   worker.slice.early = false;
-  worker.klts.changes = (worker.klts.changes + 1) & ~1U;
   worker.slice.unanswered.store(0, std::memory_order_relaxed);
+  worker.klts.changes = (worker.klts.changes + 1) & ~1U;  // none is under way
   worker.interrupts.sent.store(false, std::memory_order_relaxed);
   worker.interrupts.in_vain.store(0, std::memory_order_relaxed);
   worker.interrupts.tries.store(0, std::memory_order_relaxed);
