@@ -1,7 +1,10 @@
 """What weft has set out to reach, each goal with the number measured in this run."""
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
+from statistics import median
 
 from rich import box
 from rich.table import Table
@@ -14,6 +17,7 @@ from .results import Results
 class Verdict:
     measured: str
     reached: bool | None  # None: not measured
+    is_clear: bool = True  # not so if another draw of the same rounds could have given the other answer
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,19 @@ class Goal:
 
 
 NOT_MEASURED = Verdict("not measured", None)
+DRAWS = 1000
+UNLIKELY = 0.025  # of the draws, at either end
+
+
+def likely_range(over: Sequence[float], under: Sequence[float]) -> tuple[float, float]:
+    """In which 19 of 20 ratios of the medians lie when the rounds of both are drawn anew (bootstrap)."""
+    if min(under) <= 0:
+        return 0, inf
+    chance = random.Random(0)  # the same answer for the same numbers
+    ratios = sorted(
+        median(chance.choices(over, k=len(over))) / median(chance.choices(under, k=len(under))) for _ in range(DRAWS)
+    )
+    return ratios[int(DRAWS * UNLIKELY)], ratios[int(DRAWS * (1 - UNLIKELY)) - 1]
 
 
 def _median(results: Results, benchmark: str, config: str, runtime: str) -> float | None:
@@ -33,11 +50,13 @@ def faster(benchmark: str, config: str, at_least: float) -> Callable[[Results], 
     """At least so many times faster than libgomp."""
 
     def judge(results: Results) -> Verdict:
-        stock, weft = (_median(results, benchmark, config, name) for name in ("libgomp", "weft"))
+        cells = [results.of(benchmark, config, name) for name in ("libgomp", "weft")]
+        stock, weft = (cell.median for cell in cells)
         if stock is None or not weft:
             return NOT_MEASURED
         measured = f"{ratio(stock / weft)} ({number(stock)} / {number(weft)} us)"
-        return Verdict(measured, stock / weft >= at_least)
+        low, high = likely_range(*(cell.medians for cell in cells))
+        return Verdict(measured, stock / weft >= at_least, not low < at_least <= high)
 
     return judge
 
@@ -56,7 +75,9 @@ def near_ideal(benchmark: str, config: str, factor: float) -> Callable[[Results]
         if cell.median is None or not cell.ideal:
             return NOT_MEASURED
         over = cell.median / cell.ideal
-        return Verdict(f"{over:.3f} times the ideal ({number(cell.median)} / {number(cell.ideal)} us)", over <= factor)
+        low, high = likely_range(cell.medians, [cell.ideal])
+        measured = f"{over:.3f} times the ideal ({number(cell.median)} / {number(cell.ideal)} us)"
+        return Verdict(measured, over <= factor, not low <= factor < high)
 
     return judge
 
@@ -100,5 +121,6 @@ def goals_table(results: Results, goals: Sequence[Goal] = GOALS) -> Table:
     words = {True: "[green]yes[/green]", False: "[red]no[/red]", None: "-"}
     for goal in goals:
         verdict = goal.judge(results)
-        table.add_row(goal.text, verdict.measured, words[verdict.reached])
+        doubt = "" if verdict.is_clear else "[yellow], by less than the noise[/yellow]"
+        table.add_row(goal.text, verdict.measured, words[verdict.reached] + doubt)
     return table

@@ -1,4 +1,5 @@
 import io
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from typer.testing import CliRunner
 
 from weft.bench.app import app
 from weft.bench.catalog import CATALOG, chosen_cases, find
-from weft.bench.goals import GOALS, faster, goals_table, started_within
+from weft.bench.goals import GOALS, Goal, Verdict, faster, goals_table, likely_range, near_ideal, started_within
 from weft.bench.plot import write_plot
 from weft.bench.report import benchmark_table, cell_text
 from weft.bench.results import Measurement, Outcome, Results
@@ -52,6 +53,31 @@ def test_a_goal_is_judged_by_its_number():
     assert faster("nested", "outer=56,inner=56", 500)(results_with()).reached is True
     assert faster("nested", "outer=56,inner=56", 5000)(results_with()).reached is False
     assert faster("nested", "outer=56,inner=56", 500)(results_with(Outcome.CRASH)).reached is None
+
+
+def of_rounds(**medians: list[float]) -> Results:
+    results = Results()
+    for runtime, rounds in medians.items():
+        results.add([Measurement("b", "c", Outcome.OK, [us], 1.0, runtime=runtime) for us in rounds])
+    return results
+
+
+def test_a_verdict_tells_when_the_noise_is_larger_than_what_it_goes_by():
+    steady, noisy = [100.0, 101, 99, 100, 100], [90.0, 80, 104, 105, 106]
+    judge = faster("b", "c", 1 / 1.03)
+    assert judge(of_rounds(libgomp=steady, weft=noisy)) == Verdict("0.96x (100 / 104 us)", False, is_clear=False)
+    assert judge(of_rounds(libgomp=steady, weft=[150.0, 151, 149])).is_clear
+    assert judge(of_rounds(libgomp=steady, weft=[50.0, 51, 49])).is_clear
+    assert not near_ideal("b", "c", 1.1)(of_rounds(weft=[1.05, 1.08, 1.2])).is_clear
+    assert near_ideal("b", "c", 1.1)(of_rounds(weft=[1.2, 1.21, 1.2])).is_clear
+    goal = Goal("goal", judge)
+    assert "no, by less than the noise" in shown(goals_table(of_rounds(libgomp=steady, weft=noisy), [goal]))
+    assert "noise" not in shown(goals_table(of_rounds(libgomp=steady, weft=steady), [goal]))
+
+
+@pytest.mark.parametrize("under", [[0.0, 1.0], [-1.0, 1.0]])
+def test_costs_of_nothing_or_less_give_no_range(under: list[float]):
+    assert likely_range([1.0], under) == (0, inf)
 
 
 @pytest.mark.parametrize(
