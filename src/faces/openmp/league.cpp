@@ -1,13 +1,16 @@
 // A league is a region whose members are initial threads: each of them opens a team at level 0 for
 // itself, runs the construct's body in it, and closes it. So teams run at the same time on whatever
 // workers are free, and all that a region's end waits for is that its members have returned. What a
-// team's threads ask about their surroundings ends at its level 0 and never sees the region around.
+// team's threads ask about their surroundings ends at its level 0 and never sees the region around. Nor does
+// a single team need one, but for a tool, or where members have places.
 #include "faces/openmp/league.h"
 
 #include "core/pool/share.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/ompt/watched.h"
+#include "faces/openmp/placement.h"
 #include "faces/openmp/region.h"
+#include "faces/openmp/report.h"
 #include "faces/openmp/team.h"
 
 namespace weft::openmp {
@@ -34,15 +37,15 @@ void limit_threads(Icv& icv, unsigned clause) {
     icv.thread_limit = limit > static_cast<unsigned>(no_thread_limit) ? no_thread_limit : static_cast<int>(limit);
 }
 
-void run_team(void* argument) {
-  const League& league = *static_cast<const League*>(argument);
-  const unsigned number = this_member().number;
+void run_team_of(const League& league, unsigned number) {
   Team& team = open_initial_team(league.icv);
   team.league_size = league.size;
   team.league_number = number;
   league.function(league.data);
   close_initial_team();
 }
+
+void run_team(void* league) { run_team_of(*static_cast<const League*>(league), this_member().number); }
 
 // Bug: each of thousands of teams had an identity, which is a kernel thread, and the root kept it. (For a tool each has
 // a thread all the same.)
@@ -58,6 +61,10 @@ void run_league(const LeagueRequest& request, void (*function)(void*), void* dat
   Member& opener = this_member();
   League league{function, data, size_for(request), icv_of(opener)};
   limit_threads(league.icv, request.thread_limit);
+  if (league.size == 1 && !attends_regions) {
+    count_region(core::worker_here(), level_of(opener) + 1, 1);
+    return run_team_of(league, 0);
+  }
   Team& team = prepare(opener, league);
   league.size = team.size;                  // a single one in some handlers
   team.icv.thread_limit = no_thread_limit;  // its members are counted nowhere, each begins a contention group
