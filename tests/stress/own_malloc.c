@@ -2,7 +2,6 @@
 // stuck in the midst of it, and nobody can tell that code from the rest of the program. It has one lock, and says so
 // when it is entered anew in the midst of a call, on the same thread-local storage.
 #include <errno.h>
-#include <limits.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -121,26 +120,22 @@ int posix_memalign(void** data, size_t alignment, size_t size) {
   return *data != NULL ? 0 : ENOMEM;
 }
 
-// Each for longer than a slice, so that all but the first are waiting meanwhile.
-static long allocate_for(double seconds) {
-  long count = 0;
+// Each for longer than a slice, so that all but the first are waiting meanwhile. (Those who lose their CPU for longer
+// than that may come to nothing.)
+static void allocate_for(double seconds) {
   for (const double end = omp_get_wtime() + seconds; omp_get_wtime() < end;) {
     for (int i = 0; i < 1000; ++i) {
       void* volatile block = malloc((size_t)(100 + i % 7 * 500));
       free(block);
     }
-    ++count;
   }
-  return count;
 }
 
 static void members_that_allocate(void) {
   enum { ROUNDS = 3, MEMBERS = 8 };
   for (int round = 0; round < ROUNDS * repeats(1); ++round) {
-    long least = LONG_MAX;
-#pragma omp parallel num_threads(MEMBERS) reduction(min : least)
-    least = allocate_for(0.03);
-    CHECK(least > 0, "a member allocated nothing");
+#pragma omp parallel num_threads(MEMBERS)
+    allocate_for(0.03);
   }
 }
 
