@@ -272,7 +272,7 @@ const Variable variables[] = {
      "false"},
     {"OMP_DEFAULT_DEVICE", read_default_device, "an integer from 0 on", "0"},
     {"OMP_NUM_TEAMS", [](ValueReader& value) { return read_global(value, global_icv.max_teams, 1, INT_MAX); },
-     "a positive integer", "(no limit)"},
+     "a positive integer", "(as if it were not set)"},
     {"OMP_TEAMS_THREAD_LIMIT",
      [](ValueReader& value) { return read_global(value, global_icv.teams_thread_limit, 1, INT_MAX); },
      "a positive integer", "(no limit)"},
