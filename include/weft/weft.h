@@ -3,10 +3,14 @@
  * A unit is a function and its argument. It costs a descriptor until a worker starts it, runs on a borrowed
  * stack like a called function, and owns that stack only from the moment it has to wait. Link with -lweft.
  *
- * Conventions. Functions that can fail return 0 (WEFT_OK) or one of enum weft_error; what they hand back is
- * written only on success. "Any caller" means units and threads of the program (roots) alike; a thread
- * becomes a root with its first call; without memory for that the process ends with a line (weft_init() returns
- * MEMORY instead). It does so, too, without memory for the stack of a unit that gets it only when it starts. Where
+ * Words. A KLT is a kernel-level thread. A worker runs units one after another, on a KLT. A root is a thread of the
+ * program that has called weft. A scheduling point is where a unit waits, yields or ends; a unit that waits, yields or
+ * is preempted deviates. It is preempted when its slice of time is over, by a timer's signal, a tick.
+ *
+ * Conventions. Functions that can fail return 0 (WEFT_OK) or one of enum weft_error, which the comments name without
+ * WEFT_ERR_; what they hand back is written only on success. "Any caller" means units and roots alike. A thread becomes
+ * a root with its first call; without memory for that the process ends with a line (weft_init() returns MEMORY
+ * instead). It does so, too, without memory for the stack of a unit that gets it only when it starts. Where
  * nothing is said of callers, any may call it, and it does not wait. NULL where an object is expected, or where
  * something shall be written: ARGUMENT, which is not repeated below. Times are in nanoseconds, sizes in bytes. Sources:
  * [D] is S. Iwasaki's dissertation, [C] Castello et al., "Analysis of Threading Libraries for High Performance
@@ -112,10 +116,9 @@ typedef enum weft_state {
 } weft_state;
 
 enum weft_unit_flags {
-  WEFT_OWN_TLS = 1,  /* thread-local storage of its own (rung 3): __thread, errno, pthread_getspecific. As with a thread
-                      * of a pool the unit may find what another, which has ended, has left there; no destructors of
-                      * keys have run. Without a thread or memory for it a line says so, once, and it shares that of
-                      * others */
+  WEFT_OWN_TLS = 1,  /* thread-local storage of its own: __thread, errno, pthread_getspecific. As on a thread of a
+                      * thread pool, the unit may find there what a former unit has left; no destructors of keys have
+                      * run. Without a thread or memory for it a line says so, once, and it shares that of others */
   WEFT_MAY_BLOCK = 2 /* for WEFT_STACKLESS: refuse it at creation instead of at its first wait */
 };
 
@@ -148,10 +151,10 @@ typedef struct weft_unit_attr {
   { WEFT_AUTO, 0, NULL, NULL, 0, 0, NULL, WEFT_PREEMPT_DEFAULT, NULL }
 
 /* Creates a unit that will run entry(argument) and puts it into its pool; child-first techniques run it at once
- * instead, and the caller waits in its own pool; where one of the two has WEFT_OWN_TLS, as one that yields. (A root, a
- * stackless unit, and in the last case a unit under a scheduler of the user's own wait for the child's end, or its
- * first wait.) `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees itself. A C++ exception
- * that leaves `entry` calls std::terminate(), as with std::thread (weft.hpp hands it on). Any caller.
+ * instead, and the caller waits in its own pool, as one that has yielded if either of the two has WEFT_OWN_TLS. (A
+ * root, a stackless unit, and in that last case also a unit under a scheduler of the user's own wait for the child's
+ * end, or its first wait.) `attr` NULL: WEFT_UNIT_ATTR_INIT. `unit` NULL: nobody will join it, and it frees itself. A
+ * C++ exception that leaves `entry` calls std::terminate(), as with std::thread (weft.hpp hands it on). Any caller.
  * Errors: ARGUMENT (also a pool and a worker, or a child-first technique and a worker), MEMORY, SCHEDULER (SS, SS-L, SC
  * for a worker whose scheduler is not stateless), STACKLESS (with WEFT_MAY_BLOCK, or preemptive), STATE (the worker has
  * ended), ACCESS (the worker's first pool is PRIV, and not the caller's). [D] 3.2, Fig. 3.2. */
@@ -162,7 +165,7 @@ WEFT_API int weft_unit_create(void (*entry)(void*), void* argument, const weft_u
 WEFT_API int weft_unit_create_many(size_t count, void (*entry)(void*), void* const* arguments,
                                    const weft_unit_attr* attr, weft_unit** units);
 
-/* Waits until the unit is done, which stays valid: free or revive it. Any caller but the unit itself
+/* Waits until the unit is done. It stays valid: free or revive it. Any caller but the unit itself
  * (ARGUMENT), and but a stackless unit (STACKLESS). Any number may join the same one. A unit in a PRIV pool is
  * joined on the worker that created it (ACCESS). One that has not begun and would run here next may be called by the
  * caller, which is WEFT_SUSPENDED meanwhile as if it had left. */
@@ -193,8 +196,8 @@ WEFT_API int weft_unit_revive(weft_unit* unit, void (*entry)(void*), void* argum
 WEFT_API weft_unit* weft_unit_self(void);
 
 /* Ends the calling unit; what lies on its stack is not unwound. A root or a stackless unit: ends the process with a
- * line; a root that was a unit when it forked (weft_init), without. So does a unit that calls pthread_exit(), which
- * would end the kernel thread that the worker runs on. */
+ * line; a root that was a unit when it forked (weft_init), without one. pthread_exit() in a unit, which would end the
+ * KLT that the worker runs on, ends the process with a line as well. */
 WEFT_NORETURN WEFT_API void weft_unit_exit(void);
 
 /* Asks the unit to end: if it has not started it never will; else it ends at its next weft_yield() or
@@ -384,8 +387,8 @@ WEFT_API int weft_unit_run(weft_unit* unit);
 WEFT_API int weft_scheduler_push(weft_pool* pool, weft_scheduler* scheduler);
 
 /* A further worker, on a KLT of its own, with that scheduler. It lives until weft_worker_join(), which waits until its
- * scheduler's pools are empty, in the kernel: the caller's worker runs nothing meanwhile. The handle is none any more
- * when one call of weft_worker_join() has returned OK: the next worker may have the same. LIMIT: no thread can be had
+ * scheduler's pools are empty, in the kernel: the caller's worker runs nothing meanwhile. The handle is no longer valid
+ * once a call of weft_worker_join() has returned OK: the next worker may have the same. LIMIT: no thread can be had
  * for it. STATE, of weft_worker_join(): it was not made so, has ended, is the caller's, or another joins it. A unit
  * without a pool that a unit of the worker's has woken up goes to a worker without a scheduler of the program's; where
  * weft has no thread of its own for that (WEFT_NUM_WORKERS=1, or all are switched off) it stays, and cannot join. */
@@ -480,9 +483,8 @@ WEFT_API int weft_preempt_enable(void);
 WEFT_API int weft_pool_set_preemption(weft_pool* pool, weft_preemption kind);
 
 /* Whether weft's watchdog (docs/design/stuck.md) interrupts units that have run for 10 ms while others wait, however
- * long their slice is: those with WEFT_OWN_TLS and WEFT_PREEMPT_SIGNAL_YIELD. Off at first. (For workers whose KLT
- * sleeps in the kernel it has others stand in in any case, once there are preemptive units.) UNSUPPORTED: no signal is
- * free. */
+ * long their slice is: those with WEFT_OWN_TLS and WEFT_PREEMPT_SIGNAL_YIELD. Off at first. (On or off, once there are
+ * preemptive units, other KLTs stand in for workers whose KLT sleeps in the kernel.) UNSUPPORTED: no signal is free. */
 WEFT_API int weft_watchdog(int on);
 /* How long a worker may pass no scheduling point before the watchdog does something about it (10,000,000 ns, also
  * WEFT_WATCHDOG_SLICE in microseconds), and down to what that shrinks for the units of a pool that are found stuck

@@ -454,7 +454,7 @@ void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
 }  // namespace this_unit
 
 /// A value of each unit and each root: made when it is first asked for, destroyed when the unit (or the root's thread)
-/// ends. Let it outlive the units: a value that is left when it is destroyed is not.
+/// ends. Let it outlive the units: values that are left when the UnitLocal is destroyed are never destroyed themselves.
 template <class T>
 class UnitLocal {
  public:
