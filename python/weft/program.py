@@ -46,6 +46,8 @@ def find_program(name: str) -> Path:
             unusable = unusable or candidate
     if unusable is not None:
         raise ProgramError(f"{unusable}: not executable", NOT_EXECUTABLE)
+    if is_file(Path(name)):
+        raise ProgramError(f"{name}: not found in PATH; is ./{name} meant?", NOT_FOUND)
     raise ProgramError(f"{name or 'an empty name'}: not found", NOT_FOUND)
 
 

@@ -193,6 +193,12 @@ def test_not_found_is_127(weft: Path, name: str) -> None:
     assert "not found" in result.stderr
 
 
+def test_program_in_the_current_folder_alone_is_named(weft: Path, openmp_program: Path) -> None:
+    result = run(weft, openmp_program.name, cwd=openmp_program.parent)
+    name = openmp_program.name
+    assert (result.returncode, result.stderr) == (127, f"weft: run: {name}: not found in PATH; is ./{name} meant?\n")
+
+
 def run_as_nobody(*command: str | Path, path: str = "/usr/bin:/bin") -> subprocess.CompletedProcess[str]:
     if os.getuid() != 0:
         pytest.skip("only root can become another user")
