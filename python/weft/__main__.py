@@ -18,7 +18,7 @@ Commands:
   ctl        Switch workers of a running process off or on: ctl PID workers=N.
   doctor     Say whether weft can take over a program's OpenMP runtimes.
   info       Show this weft, and what of this machine matters to it.
-  bench      Compare OpenMP runtimes on this machine.
+  bench      Measure OpenMP runtimes, and libweft, on this machine.
 
 Options:
   --version  Show the version and exit.

@@ -65,7 +65,7 @@ def info_command() -> None:
 
 @app.command(name="bench", **HANDED_ON)
 def bench_command(context: typer.Context) -> None:
-    """Compare OpenMP runtimes on this machine."""
+    """Measure OpenMP runtimes, and libweft, on this machine."""
     from weft.bench.app import app as bench
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # what it has started is to end with it
