@@ -3,8 +3,8 @@
  * These are the system calls of the same names, except that the caller's worker runs other units while one waits, and
  * a root runs units itself. The kernel does the waiting, in one io_uring of the process's; where it has none for us
  * (before Linux 5.18, in many containers), threads of weft's do, one for each unit that waits. WEFT_IO=klts has them do
- * it anyway; WEFT_IO=io_uring says so in a line if that cannot be. They do for terminals in any case, and for other
- * devices that only know how to keep whoever asks. What is ready already costs only the system call. A
+ * it anyway; WEFT_IO=io_uring says so in a line if that cannot be. Threads serve terminals in any case, and other
+ * devices that cannot but keep whoever asks. What is ready already costs only the system call. A
  * program that closes all files that it has not opened (closefrom(3)) closes one of weft's: then threads wait as well.
  *
  * Any caller but a stackless unit: STACKLESS, nothing has happened. What the system call answers with errno is returned

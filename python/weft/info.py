@@ -30,8 +30,8 @@ def count(limit: int | None) -> str:
     return "unlimited" if limit is None else str(limit)
 
 
-def yes_no(answer: bool | None) -> str:
-    return "not needed here" if answer is None else "yes" if answer else "no"
+def yes_no(answer: bool | None, instead: str) -> str:
+    return "not needed here" if answer is None else "yes" if answer else f"no: {instead}"
 
 
 def facts() -> list[tuple[str, str]]:
@@ -45,9 +45,9 @@ def facts() -> list[tuple[str, str]]:
         ("CPUs", f"{os.cpu_count()}, of which this process may use {len(cpus)} ({ranges(cpus)})"),
         ("cgroup CPU quota", "none" if quota is None else f"{quota:g} CPUs"),
         ("workers by default", str(machine.default_workers())),
-        ("membarrier (private expedited)", yes_no(machine.has_membarrier())),
-        ("FSGSBASE", yes_no(machine.has_fsgsbase())),
-        ("MADV_GUARD_INSTALL", yes_no(machine.has_guard_pages())),
+        ("membarrier (private expedited)", yes_no(machine.has_membarrier(), "a fence each time work is published")),
+        ("FSGSBASE", yes_no(machine.has_fsgsbase(), "a system call at each change of thread-local storage")),
+        ("MADV_GUARD_INSTALL", yes_no(machine.has_guard_pages(), "a mapping for the guard of each stack")),
         ("stack limit", kilobytes(machine.soft_limit(resource.RLIMIT_STACK))),
         ("cgroup limit of threads", count(machine.pids_limit())),
         ("user's limit of threads", count(machine.soft_limit(resource.RLIMIT_NPROC))),
