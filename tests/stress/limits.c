@@ -232,6 +232,20 @@ static void negative_num_threads(void) {
         "must print one line that names num_threads, printed: %s", run.errors);
 }
 
+static void fewer_teams_than_none(void) {
+  int teams = 0;
+#pragma omp teams num_teams(minus_two) reduction(+ : teams)
+  teams++;
+  CHECK_EQUAL(teams, 1, "teams of a league");
+}
+
+static void negative_num_teams(void) {
+  const struct Run run = run_again("fewer_teams_than_none", (struct RunOptions){.deadline_seconds = 20});
+  expect_success(&run, "num_teams(-2)");
+  CHECK(lines_with(run.errors, "") == 1 && lines_with(run.errors, "num_teams(-2)") == 1,
+        "must print one line that names num_teams, printed: %s", run.errors);
+}
+
 static void allow_address_space(rlim_t megabytes) {
   const struct rlimit limit = {megabytes << 20, megabytes << 20};
   setrlimit(RLIMIT_AS, &limit);
@@ -294,6 +308,7 @@ int main(int count, char** arguments) {
       {"bad_openmp_settings", bad_openmp_settings, 0},
       {"good_settings_are_silent", good_settings_are_silent, 0},
       {"negative_num_threads", negative_num_threads, 0},
+      {"negative_num_teams", negative_num_teams, 0},
       {"little_address_space", little_address_space, 0},
       {"stacks_have_the_address_space", stacks_have_the_address_space, 0},
       {"sixteen_members_that_spin", sixteen_members_that_spin, 1},
@@ -304,6 +319,7 @@ int main(int count, char** arguments) {
       {"limit_reached_half_way", limit_reached_half_way, 1},
       {"plain_use", plain_use, 1},
       {"fewer_threads_than_none", fewer_threads_than_none, 1},
+      {"fewer_teams_than_none", fewer_teams_than_none, 1},
       {"thousand_members_with_barrier", thousand_members_with_barrier, 1},
       {NULL, NULL, 0},
   };

@@ -5,6 +5,7 @@
 // a single team need one, but for a tool, or where members have places.
 #include "faces/openmp/league.h"
 
+#include "base/panic.h"
 #include "core/pool/share.h"
 #include "faces/openmp/global_icv.h"
 #include "faces/openmp/ompt/watched.h"
@@ -23,10 +24,18 @@ struct League {
   Icv icv;  // of every team's initial task
 };
 
+// GCC's code hands on a negative num_teams. (Bug: there were 16 million teams.)
+[[gnu::noinline, gnu::cold]] unsigned size_below_one(unsigned requested) {
+  base::warn("num_teams(%d): must be positive; there is one team", static_cast<int>(requested));
+  return 1;
+}
+
 unsigned size_for(const LeagueRequest& request) {
   unsigned size = request.most != 0 ? request.most : request.fewest;
   if (size == 0) size = static_cast<unsigned>(global_icv.max_teams.load(std::memory_order_relaxed));
   if (size == 0) size = request.unsaid;
+  if (static_cast<int>(size) < 0) [[unlikely]]
+    return size_below_one(size);
   return size < core::Share::most ? size : core::Share::most;
 }
 
