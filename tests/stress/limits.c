@@ -246,6 +246,29 @@ static void negative_num_teams(void) {
         "must print one line that names num_teams, printed: %s", run.errors);
 }
 
+// As many as a taskgroup counts to, and one more. Nobody waits for all of them here.
+static void two_to_the_31_tasks(void) {
+  enum { LOOPS = 2048, TASKS = 1 << 20 };
+  atomic_long ran = 0;
+#pragma omp parallel num_threads(64)
+#pragma omp single
+  {
+#pragma omp taskgroup
+    for (int loop = 0; loop < LOOPS; loop++) {
+#pragma omp taskloop nogroup num_tasks(TASKS) shared(ran)
+      for (int i = 0; i < TASKS; i++)
+        if (atomic_fetch_add(&ran, 1) == TASKS) _exit(0);
+    }
+    CHECK_EQUAL(atomic_load(&ran), (long)LOOPS * TASKS, "tasks at the end of their group");
+  }
+}
+
+// Bug: the group ended before the first of them.
+static void tasks_beyond_count(void) {
+  const struct Run run = run_again("two_to_the_31_tasks", (struct RunOptions){.environment = {"WEFT_NUM_WORKERS=1"}});
+  expect_success(&run, "2^31 tasks in a taskgroup");
+}
+
 static void allow_address_space(rlim_t megabytes) {
   const struct rlimit limit = {megabytes << 20, megabytes << 20};
   setrlimit(RLIMIT_AS, &limit);
@@ -309,6 +332,7 @@ int main(int count, char** arguments) {
       {"good_settings_are_silent", good_settings_are_silent, 0},
       {"negative_num_threads", negative_num_threads, 0},
       {"negative_num_teams", negative_num_teams, 0},
+      {"tasks_beyond_count", tasks_beyond_count, 0},
       {"little_address_space", little_address_space, 0},
       {"stacks_have_the_address_space", stacks_have_the_address_space, 0},
       {"sixteen_members_that_spin", sixteen_members_that_spin, 1},
@@ -320,6 +344,7 @@ int main(int count, char** arguments) {
       {"plain_use", plain_use, 1},
       {"fewer_threads_than_none", fewer_threads_than_none, 1},
       {"fewer_teams_than_none", fewer_teams_than_none, 1},
+      {"two_to_the_31_tasks", two_to_the_31_tasks, 1},
       {"thousand_members_with_barrier", thousand_members_with_barrier, 1},
       {NULL, NULL, 0},
   };

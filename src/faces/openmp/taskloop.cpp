@@ -17,7 +17,8 @@
 //
 // Ranges are not made where each task has to be looked at (a tool, cancellation), where their data is more than bytes
 // (constructors, which have to be called by the creator), where they have a priority or are undeferred, and where the
-// creator's deque is full: then tasks are created one by one, and run there.
+// creator's deque is full, or so many wait that they could not be counted: then tasks are created one by one, and run
+// there.
 //
 // The tasks of a loop can be over before anybody else has come to them; and where a team has more members than there
 // are workers, most of them may not have begun. So at the first tasks of such a region their creator gives way once the
@@ -38,7 +39,8 @@ namespace weft::openmp {
 namespace {
 
 constexpr std::size_t most_data = 2048;              // the data of a task comes to lie on the stack
-constexpr std::uint64_t most_tasks = 1U << 20U;      // of a loop; so that no count runs over
+constexpr std::uint64_t most_tasks = 1U << 20U;      // of a loop
+constexpr std::uint64_t most_counted = 1U << 30U;    // that wait, so that no count runs over
 constexpr std::uint64_t parts_for_each_member = 8U;  // of the range, before it is split only where somebody is hungry
 
 struct alignas(16) TaskRange {
@@ -111,6 +113,16 @@ void run_range(void* data) {
   pay_for_tasks(member, static_cast<std::uint32_t>(range.first - begun - 1));
 }
 
+// The team counts what waits in 32 bits, where no more ranges wait than are plenty; the parent and the taskgroup in 31,
+// of whatever there is. Members that come at once may all find room. (Bug: the loops of a taskgroup, 2^31 tasks in all,
+// counted for none, and the group ended before them.)
+bool can_be_counted(const Team& team, const Task& parent, std::uint64_t tasks) {
+  const Taskgroup* group = parent.group;
+  return tasks <= most_tasks && tasks <= most_counted / (usual_plenty_of_tasks * team.size) &&
+         parent.family.children() + tasks <= most_counted &&
+         (group == nullptr || group->count.value() + tasks <= most_counted);
+}
+
 }  // namespace
 
 bool create_in_ranges(Member& member, const TaskLoop& loop, const TaskRequest& chunk) {
@@ -118,7 +130,7 @@ bool create_in_ranges(Member& member, const TaskLoop& loop, const TaskRequest& c
   if (settings.attends_tasks || team.level == 0 || team.size == 1 || member.task->final_) return false;
   if (!chunk.deferrable || chunk.priority > 0 || chunk.copy != nullptr || chunk.size > most_data) return false;
   const std::uint64_t tasks = loop.dealt.tasks;
-  if (tasks == 1 || tasks > most_tasks || has_plenty(member)) return false;
+  if (tasks == 1 || has_plenty(member) || !can_be_counted(team, *member.task, tasks)) return false;
   Task& task = allocate_task(member, request_for_range(chunk));
   const bool gives_way = team.size > core::runtime.active.load(std::memory_order_relaxed) &&
                          !team.tasks.used.load(std::memory_order_relaxed);
