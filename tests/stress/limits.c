@@ -232,6 +232,30 @@ static void negative_num_threads(void) {
         "must print one line that names num_threads, printed: %s", run.errors);
 }
 
+static void ask_for_format(void) {
+  char format[8];
+  if (omp_get_affinity_format(format, sizeof format) != 2) _exit(3);
+}
+
+static void region_that_is_displayed(void) {
+  atexit(ask_for_format);
+#pragma omp parallel num_threads(2)
+  __asm__ volatile("");
+}
+
+// Bug: what the program does at its end waited for the one that was ended by its format.
+static void wrong_affinity_format(void) {
+  const struct Run run =
+      run_again("region_that_is_displayed",
+                (struct RunOptions){.environment = {"OMP_DISPLAY_AFFINITY=true", "OMP_AFFINITY_FORMAT=%Z"},
+                                    .deadline_seconds = 20});
+  char text[100];
+  describe_status(run.status, text, sizeof text);
+  CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 1 && lines_with(run.errors, "") == 1 &&
+            lines_with(run.errors, "affinity format") == 1,
+        "OMP_AFFINITY_FORMAT=%%Z: %s, must end with status 1 and one line, printed: %s", text, run.errors);
+}
+
 static void fewer_teams_than_none(void) {
   int teams = 0;
 #pragma omp teams num_teams(minus_two) reduction(+ : teams)
@@ -332,6 +356,7 @@ int main(int count, char** arguments) {
       {"good_settings_are_silent", good_settings_are_silent, 0},
       {"negative_num_threads", negative_num_threads, 0},
       {"negative_num_teams", negative_num_teams, 0},
+      {"wrong_affinity_format", wrong_affinity_format, 0},
       {"tasks_beyond_count", tasks_beyond_count, 0},
       {"little_address_space", little_address_space, 0},
       {"stacks_have_the_address_space", stacks_have_the_address_space, 0},
@@ -344,6 +369,7 @@ int main(int count, char** arguments) {
       {"plain_use", plain_use, 1},
       {"fewer_threads_than_none", fewer_threads_than_none, 1},
       {"fewer_teams_than_none", fewer_teams_than_none, 1},
+      {"region_that_is_displayed", region_that_is_displayed, 1},
       {"two_to_the_31_tasks", two_to_the_31_tasks, 1},
       {"thousand_members_with_barrier", thousand_members_with_barrier, 1},
       {NULL, NULL, 0},
