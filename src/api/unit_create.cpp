@@ -9,6 +9,7 @@
 #include "core/idle.h"
 #include "core/scheduler.h"
 #include "core/technique/start.h"
+#include "core/unit_cache.h"
 #include "os/barrier.h"
 
 using namespace weft;
@@ -383,6 +384,9 @@ extern "C" int weft_unit_create_many(size_t count, void (*entry)(void*), void* c
     return WEFT_ERR_ARGUMENT;
   if (count == 0) return WEFT_OK;
   if (count > UINT32_MAX) return WEFT_ERR_MEMORY;
+  // (Bug: those that were refused had taken all memory there was, for good, and then there was none for a stack.)
+  constexpr size_t few = 1U << 16U;
+  if (count > few && !core::may_have_memory_for_units(count)) return WEFT_ERR_MEMORY;
   core::Worker& worker = core::worker_here();
   core::Wish wish;
   if (const int error = read_attributes(worker, attr, units == nullptr, wish); error != WEFT_OK) return error;

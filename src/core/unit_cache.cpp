@@ -35,6 +35,7 @@ bool slowly = false;
 // Memory for slabs comes in larger pieces, since each that is aligned like one costs another for its alignment.
 Slab* piece = nullptr;
 unsigned left_of_piece = 0;
+std::size_t slabs_made = 0;
 
 void* memory_for_slab() {
   constexpr unsigned slabs = 16;
@@ -46,10 +47,26 @@ void* memory_for_slab() {
     left_of_piece = slabs;
   }
   --left_of_piece;
+  ++slabs_made;
   return piece++;
 }
 
+std::size_t descriptors_made() {
+  SpinGuard guard(lock);
+  return slabs_made * Slab::count;
+}
+
 }  // namespace
+
+// As if all that have been made were free.
+bool may_have_memory_for_units(std::size_t count) {
+  const std::size_t made = descriptors_made();
+  if (count <= made) return true;
+  void* volatile piece_for_all = std::malloc((count - made) / Slab::count * sizeof(Slab));
+  const bool there_is = piece_for_all != nullptr;
+  std::free(piece_for_all);
+  return there_is;
+}
 
 bool UnitCache::make_array() {
   constexpr unsigned places = 4 * batch;

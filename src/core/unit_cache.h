@@ -84,6 +84,10 @@ class UnitCache {
 /// that looks at everything. Where units have by default what only few have (core/preempt.h).
 void make_units_slowly();
 
+/// Whether there is memory for so many units at once, as far as the system tells before it is used: descriptors that
+/// have been made for want of others stay.
+bool may_have_memory_for_units(std::size_t count);
+
 /// In a forked child.
 void reset_shared_units();
 
