@@ -246,6 +246,7 @@ struct alignas(base::cache_line) Worker {
   void* face = nullptr;          // a face's own caches
   const Pool* served = nullptr;  // here, by a scheduler in a pool, which has run a unit that goes back there
   Worker* next_unused = nullptr;
+  bool slot_of_program = false;         // whoever has it, or had it last, was made by start_worker()
   base::Relaxed<unsigned> held_off{0};  // what runs here is not left (core/preempt.h, HeldOff)
   Slice slice;
   Klts klts;

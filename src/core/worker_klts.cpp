@@ -220,7 +220,7 @@ bool start_another_klt() {
 }
 
 Worker* start_worker(Scheduler* scheduler) {
-  Worker* worker = register_worker();
+  Worker* worker = register_worker_of_program();
   if (worker == nullptr) return nullptr;
   replace_scheduler(*worker, scheduler);
   // What an earlier user of the slot has left there is nothing of this one's.

@@ -14,7 +14,11 @@ Spinlock slots_lock;
 
 namespace {
 
-Worker* unused = nullptr;  // linked by `next_unused`
+// Linked by `next_unused`.
+Worker* unused = nullptr;
+Worker* unused_of_program = nullptr;  // left by workers that the program had made
+
+Worker*& unused_like(const Worker& worker) { return worker.slot_of_program ? unused_of_program : unused; }
 
 Worker* new_worker() {
   void* memory = nullptr;
@@ -30,10 +34,10 @@ void end_workers_of_parent() {
   });
 }
 
-Worker* take_unused() {
+Worker* take_unused(Worker*& list) {
   SpinGuard guard(slots_lock);
-  Worker* worker = unused;
-  if (worker != nullptr) unused = worker->next_unused;
+  Worker* worker = list;
+  if (worker != nullptr) list = worker->next_unused;
   return worker;
 }
 
@@ -70,13 +74,7 @@ void forget_last_user(Worker& worker) {
   worker.interrupts.tries.store(0, std::memory_order_relaxed);
 }
 
-}  // namespace
-
-Worker* register_worker() {
-  if (Worker* worker = take_unused(); worker != nullptr) {
-    forget_last_user(*worker);
-    return worker;
-  }
+Worker* make_slot() {
   Worker* worker = new_worker();
   if (worker == nullptr || give_new_slot(*worker)) return worker;
   worker->~Worker();
@@ -84,9 +82,38 @@ Worker* register_worker() {
   return nullptr;
 }
 
+Worker* reuse_slot(Worker*& list) {
+  Worker* worker = take_unused(list);
+  if (worker != nullptr) forget_last_user(*worker);
+  return worker;
+}
+
+Worker* register_as(bool of_program, Worker* worker) {
+  if (worker != nullptr) worker->slot_of_program = of_program;
+  return worker;
+}
+
+}  // namespace
+
+Worker* register_worker() {
+  Worker* worker = reuse_slot(unused);
+  if (worker == nullptr) worker = reuse_slot(unused_of_program);
+  if (worker == nullptr) worker = make_slot();
+  return register_as(false, worker);
+}
+
+// (Bug: it had any. Where weft had no worker of its own, WEFT_NUM_WORKERS=1, it ran what a thread that had ended had
+// left there, and nobody stood in for a unit of those that slept in the kernel.)
+Worker* register_worker_of_program() {
+  Worker* worker = reuse_slot(unused_of_program);
+  if (worker == nullptr) worker = make_slot();
+  if (worker == nullptr) worker = reuse_slot(unused);
+  return register_as(true, worker);
+}
+
 bool has_unused_slot() {
   SpinGuard guard(slots_lock);
-  return unused != nullptr;
+  return unused != nullptr || unused_of_program != nullptr;
 }
 
 // Not one that a forked child's handler had joined for the parent: it is none of the child's.
@@ -94,8 +121,9 @@ void put_among_unused(Worker& worker) {
   const bool is_ours = worker.index < runtime.slots.load(std::memory_order_relaxed) &&
                        runtime.worker_at[worker.index].load(std::memory_order_relaxed) == &worker;
   if (!is_ours) return;
-  worker.next_unused = unused;
-  unused = &worker;
+  Worker*& list = unused_like(worker);
+  worker.next_unused = list;
+  list = &worker;
 }
 
 // All at once: of one whose KLT could not be started somebody may wait for the end already. To that one the slot is
@@ -119,7 +147,7 @@ void reset_slots() {
   end_workers_of_parent();
   runtime.slots.store(0, std::memory_order_relaxed);
   slots_lock.unlock();
-  unused = nullptr;
+  unused = unused_of_program = nullptr;
 }
 
 }  // namespace weft::core

@@ -13,6 +13,10 @@ extern Spinlock slots_lock;
 /// A slot that a worker left, or a new one; nullptr: no memory.
 Worker* register_worker();
 
+/// The same for a worker that the program makes: one that such a worker left, or a new one. At others' slots there may
+/// be units without a pool, which are nothing of its; or they come back there when they are ready. nullptr: no memory.
+Worker* register_worker_of_program();
+
 /// Whether register_worker() would take one that was left.
 bool has_unused_slot();
 

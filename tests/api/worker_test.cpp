@@ -415,6 +415,35 @@ TEST_F(WorkerTest, ARootLeavesUnitsToOthers) {
   }
 }
 
+// Bug: where weft had no worker of its own, one of the program's that had the slot of a thread that had ended ran the
+// units of that: those that it had left, and those that waited. Nobody took them from there.
+TEST_F(WorkerTest, ANewOneRunsNothingThatARootHasLeft) {
+  weft_pool* pool = make_pool();
+  weft_scheduler* scheduler = nullptr;
+  weft_worker* worker = nullptr;
+  weft_flag over = WEFT_FLAG_INIT;
+  std::atomic<weft_worker*> of_left{nullptr}, of_waiting{nullptr};
+  Jobs jobs;
+  std::thread([&] {
+    const weft_unit* waiting = jobs.start(WEFT_FULL, [&] {
+      EXPECT_EQ(weft_flag_wait(&over), WEFT_OK);
+      of_waiting = weft_worker_self();
+    });
+    while (weft_unit_state(waiting) != WEFT_SUSPENDED) EXPECT_EQ(weft_yield(), WEFT_OK);
+    jobs.start(WEFT_FULL, [&] { of_left = weft_worker_self(); });
+  }).join();
+  ASSERT_EQ(weft_scheduler_create(WEFT_BASIC_WAIT, 1, &pool, &scheduler), WEFT_OK);
+  ASSERT_EQ(weft_worker_create(scheduler, &worker), WEFT_OK);
+  EXPECT_EQ(weft_flag_set(&over), WEFT_OK);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // meanwhile nobody else may be there for them
+  jobs.join();
+  EXPECT_NE(of_left.load(), worker);
+  EXPECT_NE(of_waiting.load(), worker);
+  EXPECT_EQ(weft_worker_join(worker), WEFT_OK);
+  EXPECT_EQ(weft_scheduler_free(scheduler), WEFT_OK);
+  EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 // ---------------------------------------------------------------- units for a worker
 
 weft_unit_attr at(weft_worker* worker, weft_technique technique = WEFT_AUTO) {
