@@ -88,10 +88,14 @@ void bind_as_worker(Klt& self, int cpu) {
 
 // It was made to wake up on one CPU, and may run where the process may, if nobody has said otherwise since. That is not
 // told by where it could run before: `taskset -a` may have passed by since then. And where that has left the process
-// but this one CPU, it cannot be told from the move. (Bug: it had the CPUs from before for ever.)
+// but this one CPU, it cannot be told from the move. (Bug: it had the CPUs from before for ever.) Nor is it bound any
+// more to what weft had bound it to before. (Bug: it was taken for bound, where the worker was bound there again just
+// then.)
 void undo_move(Klt& self) {
   const int moved_to = std::exchange(self.moved_to, -1);
-  if (moved_to < 0 || !is_still_bound(self, moved_to)) return;
+  if (moved_to < 0) return;
+  if (const int before = self.cpu; before >= 0) self.cpu.replace(before, -1);  // `not_known` stays
+  if (!is_still_bound(self, moved_to)) return;
   const int watchdog = watchdog_klt.load(std::memory_order_relaxed);
   os::bind_klt(self.id, watchdog != 0 ? os::cpus_of_klt(watchdog) : self.cpus);
 }

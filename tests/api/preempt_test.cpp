@@ -1173,6 +1173,43 @@ TEST_P(Preempt, OneIsBoundWhileAnotherKltCarriesIt) {
     }
 }
 
+// Bug: a KLT that had been bound, and was made to wake up elsewhere while its worker was not, was taken for bound where
+// the worker was bound there once more before it was awake.
+TEST_P(Preempt, IsBoundWhileAnotherKltIsAboutToCarryIt) {
+  const TwoCpus cpus;
+  if (cpus.found < 2) GTEST_SKIP() << "there is a single CPU";
+  weft_unit_attr attr = preemptive();
+  attr.pool = make_pool();
+  OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
+  std::atomic<unsigned> changes{0};  // odd: it is being bound
+  std::atomic<const cpu_set_t*> bound{&cpus.all};
+  std::atomic<unsigned> elsewhere{0};
+  std::atomic<bool> over{false};
+  Jobs jobs;
+  for (int unit = 0; unit < 6; ++unit)
+    jobs.start(attr, [&, unit] {
+      while (!over) {
+        if (unit % 2 == 0) {
+          EXPECT_EQ(weft_blocking([](void*) { usleep(300); }, nullptr), WEFT_OK);
+        }
+        const unsigned before = changes;
+        const bool there = may_run_on(*bound);
+        if (before % 2 == 0 && changes == before && !there) ++elsewhere;
+      }
+    });
+  for (int change = 0; change < 1000; ++change) {
+    const int next = change % 2 == 0 ? change / 2 % 2 : -1;
+    ++changes;
+    EXPECT_EQ(weft_worker_bind(worker.get(), next < 0 ? -1 : cpus.cpu[next]), WEFT_OK);
+    bound = next < 0 ? &cpus.all : &cpus.only[next];
+    ++changes;
+    usleep(change % 7 * 300);
+  }
+  over = true;
+  jobs.join();
+  EXPECT_EQ(elsewhere, 0);
+}
+
 // The workers that units run on which spin for a second, two for each worker. Other threads want the CPUs, too.
 std::ptrdiff_t workers_of_spinners(const weft_unit_attr& attr) {
   std::array<std::atomic<bool>, 1024> ran{};
