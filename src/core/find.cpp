@@ -220,18 +220,24 @@ namespace {
 
 // A single unit is left to a worker that goes from unit to unit, and so comes to it sooner than it would come here:
 // two units that resume each other would else be torn apart, and each hand-over would cross from core to core.
+// Of the workers with one the thief watches another until that moves on or has been robbed. (Bug: it watched the one
+// that it came to last. So where two or more had one each, none of them was ever seen to stand still, and what lay at
+// members' workers that slept in the kernel waited for a thief with units of its own for some 10 s.)
 bool is_left_to(Worker& victim, Worker& thief) {
   if (victim.deque.size() != 1) return false;
   const std::uint64_t points = victim.scheduling_points.load(std::memory_order_relaxed);
   constexpr unsigned often = 1024;  // then it is taken all the same: the thief shall not look for ever
-  const bool stands_still = thief.last_search.at == &victim && thief.last_search.points == points;
-  if (stands_still || ++thief.turns.units_left == often) {
-    thief.turns.units_left = 0;
-    return false;
+  LastSearch& watched = thief.last_search;
+  bool stands_still = false;
+  if (watched.at == &victim) {
+    stands_still = watched.points == points;
+    watched.at = nullptr;
+  } else if (watched.at == nullptr || watched.at->deque.size() != 1) {
+    watched = {&victim, points};
   }
-  thief.last_search.at = &victim;
-  thief.last_search.points = points;
-  return true;
+  if (!stands_still && ++thief.turns.units_left != often) return true;
+  thief.turns.units_left = 0;
+  return false;
 }
 
 // Half of what lies in the deque of another, the oldest, but `most` at most; returns the oldest of them, or nullptr,

@@ -157,9 +157,33 @@ sigset_t blocked_signals(Signals signals) {
   return blocked;
 }
 
+// Who sleeps exactly, and by how much its sleeps were late before.
+std::atomic<int> exact_klt{0};
+std::atomic<int> usual_slack{0};
+
+void set_slack(int nanoseconds) { prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0UL, 0UL, 0UL); }
+
+// A KLT has that from whoever starts it. (Bug: what polled by usleep(1) on one that the watchdog had started did not
+// sleep at all.)
+class UsualSlack {
+ public:
+  UsualSlack() : changes_(exact_klt.load(std::memory_order_relaxed) == this_klt()) {
+    if (changes_) set_slack(usual_slack.load(std::memory_order_relaxed));
+  }
+  ~UsualSlack() {
+    if (changes_) set_slack(1);
+  }
+  UsualSlack(const UsualSlack&) = delete;
+  UsualSlack& operator=(const UsualSlack&) = delete;
+
+ private:
+  bool changes_;
+};
+
 }  // namespace
 
 int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals) {
+  const UsualSlack usual_slack_for_it;
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
   if (error != 0) return error;
@@ -372,7 +396,11 @@ std::optional<unsigned long> klt_sleeps(pid_t klt) {
 
 int this_klt() { return static_cast<int>(arch::system_call(SYS_gettid)); }
 
-void sleep_exactly() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
+void sleep_exactly() {
+  usual_slack.store(prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL), std::memory_order_relaxed);
+  exact_klt.store(this_klt(), std::memory_order_relaxed);
+  set_slack(1);
+}
 
 clockid_t cpu_clock_of(int klt) {
   // As the kernel encodes it (include/linux/posix-timers.h).

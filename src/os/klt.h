@@ -89,7 +89,8 @@ std::optional<unsigned long> klt_sleeps(pid_t klt);
 /// The kernel's number of the calling KLT. Also from handlers, without thread-local storage.
 int this_klt();
 
-/// From now on the calling KLT's sleeps with a limit end when that is reached, not up to 50 us later.
+/// From now on the calling KLT's sleeps with a limit end when that is reached, not up to 50 us later; not those of KLTs
+/// that it starts. One KLT has that, the one that has called last.
 void sleep_exactly();
 
 /// Whether the calling KLT is nice to others (nice(2)). Does not touch errno.

@@ -13,6 +13,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -330,6 +331,25 @@ TEST(Klt, StartsWithTheProgramsSignalsBlocked) {
   sigset_t own;
   pthread_sigmask(SIG_SETMASK, nullptr, &own);
   EXPECT_EQ(sigismember(&own, SIGTERM), 0) << "the starter's own mask is as before";
+}
+
+// Bug: KLTs that the watchdog had started had its timer slack, and usleep(1) did not sleep there.
+TEST(Klt, HasTheTimerSlackThatWhoSleepsExactlyHadBefore) {
+  static std::atomic<int> seen;
+  seen = 0;
+  const auto slack = [] { return prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL); };
+  std::thread([slack] {
+    prctl(PR_SET_TIMERSLACK, 40'000UL, 0UL, 0UL, 0UL);
+    os::sleep_exactly();
+    const auto tell = [](void*) -> void* {
+      seen = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
+      return nullptr;
+    };
+    EXPECT_EQ(os::start_klt(tell, nullptr, 64 * 1024, os::Signals::of_its_work), 0);
+    EXPECT_EQ(slack(), 1) << "of the starter, as before";
+    EXPECT_TRUE(eventually([] { return seen != 0; }));
+  }).join();
+  EXPECT_EQ(seen, 40'000);
 }
 
 // Bug: what could not be read counted as a KLT that has ended, so that nobody was interrupted any more.
