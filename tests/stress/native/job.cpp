@@ -90,9 +90,9 @@ void draw_stack(Random& random, Job& job, weft_unit_attr& attr, bool is_joined) 
 }
 
 void draw_preemption(Random& random, const Wish& wish, weft_unit_attr& attr) {
-  if (attr.technique == WEFT_STACKLESS || !program->preempts) return;
+  if (attr.technique == WEFT_STACKLESS || (!program->preempts && !wish.stays)) return;
   if (wish.stays)
-    attr.preemption = WEFT_PREEMPT_NONE;
+    attr.preemption = WEFT_PREEMPT_NONE;  // also where WEFT_PREEMPT says another kind of all that say none
   else if (wish.sleeps)
     attr.preemption = WEFT_PREEMPT_KLT_SWITCH;
   else if (wish.spins)
