@@ -121,6 +121,6 @@ def goals_table(results: Results, goals: Sequence[Goal] = GOALS) -> Table:
     words = {True: "[green]yes[/green]", False: "[red]no[/red]", None: "-"}
     for goal in goals:
         verdict = goal.judge(results)
-        doubt = "" if verdict.is_clear else "[yellow], by less than the noise[/yellow]"
+        doubt = "" if verdict.is_clear else "[yellow], within noise[/yellow]"
         table.add_row(goal.text, verdict.measured, words[verdict.reached] + doubt)
     return table

@@ -71,7 +71,7 @@ def test_a_verdict_tells_when_the_noise_is_larger_than_what_it_goes_by():
     assert not near_ideal("b", "c", 1.1)(of_rounds(weft=[1.05, 1.08, 1.2])).is_clear
     assert near_ideal("b", "c", 1.1)(of_rounds(weft=[1.2, 1.21, 1.2])).is_clear
     goal = Goal("goal", judge)
-    assert "no, by less than the noise" in shown(goals_table(of_rounds(libgomp=steady, weft=noisy), [goal]))
+    assert "no, within noise" in shown(goals_table(of_rounds(libgomp=steady, weft=noisy), [goal]))
     assert "noise" not in shown(goals_table(of_rounds(libgomp=steady, weft=steady), [goal]))
 
 
