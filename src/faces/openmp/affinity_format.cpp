@@ -246,43 +246,25 @@ void BoundedText::pad() {
   if (length_ < size_) memset(buffer_ + length_, ' ', size_ - length_);
 }
 
+void reset_affinity_format() { new (&format_mutex) core::Mutex; }
+
 namespace {
 
-// The one that is set, which others may set anew. A copy: a wrong field ends the process by exit(), and what the
-// program does then may come here again. (Bug: it waited for the mutex for ever.)
-class CurrentFormat {
- public:
-  explicit CurrentFormat(Dialect dialect) {
-    format_mutex.lock();
-    format_ = format_for(dialect);
-    if (current_format.text != nullptr) copy_ = static_cast<char*>(malloc(format_.length + 1));
-    const bool complete = copy_ != nullptr || current_format.text == nullptr;
-    if (copy_ != nullptr) format_.text = static_cast<const char*>(memcpy(copy_, format_.text, format_.length));
-    format_mutex.unlock();
-    if (!complete) base::panic("out of memory for the affinity format");
-  }
-  ~CurrentFormat() { free(copy_); }
-  CurrentFormat(const CurrentFormat&) = delete;
-  CurrentFormat& operator=(const CurrentFormat&) = delete;
-
-  const Format& format() const { return format_; }
-
- private:
-  Format format_;
-  char* copy_ = nullptr;
-};
+// The caller frees its text.
+OwnedFormat copy_of(const Format& format) {
+  auto* copy = static_cast<char*>(malloc(format.length + 1));
+  if (copy == nullptr) base::panic("out of memory for the affinity format");
+  memcpy(copy, format.text, format.length);
+  return {copy, format.length};
+}
 
 }  // namespace
 
-void reset_affinity_format() { new (&format_mutex) core::Mutex; }
-
 void set_affinity_format(const char* format, std::size_t length) {
-  auto* copy = static_cast<char*>(malloc(length + 1));
-  if (copy == nullptr) base::panic("out of memory for the affinity format");
-  memcpy(copy, format, length);
+  const OwnedFormat copy = copy_of({format, length});
   format_mutex.lock();
   char* old = current_format.text;
-  current_format = {copy, length};
+  current_format = copy;
   format_mutex.unlock();
   free(old);
 }
@@ -305,8 +287,13 @@ std::size_t get_affinity_format(Dialect dialect, char* buffer, std::size_t size)
 
 void write_affinity(Dialect dialect, BoundedText& text, const char* format, std::size_t length) {
   if (format != nullptr && length != 0) return write_all(dialect, text, {format, length});
-  const CurrentFormat current(dialect);
-  write_all(dialect, text, current.format());
+  // A copy: a wrong field ends the process by exit(), and what the program does then may come here again. (Bug: it
+  // waited for the mutex for ever.)
+  format_mutex.lock();
+  const OwnedFormat copy = copy_of(format_for(dialect));
+  format_mutex.unlock();
+  write_all(dialect, text, {copy.text, copy.length});
+  free(copy.text);
 }
 
 namespace {
