@@ -2,6 +2,7 @@
 // stuck in the midst of it, and nobody can tell that code from the rest of the program. It has one lock, and says so
 // when it is entered anew in the midst of a call, on the same thread-local storage.
 #include <errno.h>
+#include <limits.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -120,22 +121,28 @@ int posix_memalign(void** data, size_t alignment, size_t size) {
   return *data != NULL ? 0 : ENOMEM;
 }
 
-// Each for longer than a slice, so that all but the first are waiting meanwhile. (Those who lose their CPU for longer
-// than that may come to nothing.)
-static void allocate_for(double seconds) {
-  for (const double end = omp_get_wtime() + seconds; omp_get_wtime() < end;) {
+// Each for longer than a slice, so that all but the first are waiting meanwhile. At least once: it may lose its CPU for
+// longer than that before it looks at the clock again.
+static long allocate_for(double seconds) {
+  const double end = omp_get_wtime() + seconds;
+  long count = 0;
+  do {
     for (int i = 0; i < 1000; ++i) {
       void* volatile block = malloc((size_t)(100 + i % 7 * 500));
       free(block);
     }
-  }
+    ++count;
+  } while (omp_get_wtime() < end);
+  return count;
 }
 
 static void members_that_allocate(void) {
   enum { ROUNDS = 3, MEMBERS = 8 };
   for (int round = 0; round < ROUNDS * repeats(1); ++round) {
-#pragma omp parallel num_threads(MEMBERS)
-    allocate_for(0.03);
+    long least = LONG_MAX;
+#pragma omp parallel num_threads(MEMBERS) reduction(min : least)
+    least = allocate_for(0.03);
+    CHECK(least > 0, "a member allocated nothing");
   }
 }
 
