@@ -227,7 +227,7 @@ bool is_left_to(Worker& victim, Worker& thief) {
   if (victim.deque.size() != 1) return false;
   const std::uint64_t points = victim.scheduling_points.load(std::memory_order_relaxed);
   constexpr unsigned often = 1024;  // then it is taken all the same: the thief shall not look for ever
-  LastSearch& watched = thief.last_search;
+  Watched& watched = thief.watched;
   bool stands_still = false;
   if (watched.at == &victim) {
     stands_still = watched.points == points;

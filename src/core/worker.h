@@ -166,8 +166,8 @@ struct Turns {
   std::uint64_t last = 0;                   // when something else than the newest unit last came first
 };
 
-/// What a worker's last search has seen (core/find.cpp): who had a single unit, and at which of its scheduling points.
-struct LastSearch {
+/// Whom a thief watches that had a single unit (core/find.cpp), and at which of its scheduling points it was then.
+struct Watched {
   const Worker* at = nullptr;
   std::uint64_t points = 0;
 };
@@ -235,7 +235,7 @@ struct alignas(base::cache_line) Worker {
   std::uint64_t first_start = 0;                    // and its UnitStart
   Unsettled unsettled;
   unsigned in_hand = 0;  // units that a loop on this KLT has claimed and not started yet
-  LastSearch last_search;
+  Watched watched;
   Turns turns;
   unsigned index = 0;
   std::uint32_t random = 1;

@@ -42,10 +42,6 @@ def likely_range(over: Sequence[float], under: Sequence[float]) -> tuple[float, 
     return ratios[int(DRAWS * UNLIKELY)], ratios[int(DRAWS * (1 - UNLIKELY)) - 1]
 
 
-def _median(results: Results, benchmark: str, config: str, runtime: str) -> float | None:
-    return results.of(benchmark, config, runtime).median
-
-
 def faster(benchmark: str, config: str, at_least: float) -> Callable[[Results], Verdict]:
     """At least so many times faster than libgomp."""
 
@@ -63,7 +59,7 @@ def faster(benchmark: str, config: str, at_least: float) -> Callable[[Results], 
 
 def below(benchmark: str, config: str, limit_us: float) -> Callable[[Results], Verdict]:
     def judge(results: Results) -> Verdict:
-        weft = _median(results, benchmark, config, "weft")
+        weft = results.of(benchmark, config, "weft").median
         return NOT_MEASURED if weft is None else Verdict(f"{number(weft)} us", weft < limit_us)
 
     return judge
