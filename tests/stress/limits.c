@@ -225,12 +225,14 @@ static void fewer_threads_than_none(void) {
   CHECK_EQUAL(members, 1, "members of a region");
 }
 
-static void negative_num_threads(void) {
-  const struct Run run = run_again("fewer_threads_than_none", (struct RunOptions){.deadline_seconds = 20});
-  expect_success(&run, "num_threads(-2)");
-  CHECK(lines_with(run.errors, "") == 1 && lines_with(run.errors, "num_threads(-2)") == 1,
-        "must print one line that names num_threads, printed: %s", run.errors);
+static void expect_line_about(const char* clause, const char* name) {
+  const struct Run run = run_again(name, (struct RunOptions){.deadline_seconds = 20});
+  expect_success(&run, clause);
+  CHECK(lines_with(run.errors, "") == 1 && lines_with(run.errors, clause) == 1,
+        "must print one line that names %s, printed: %s", clause, run.errors);
 }
+
+static void negative_num_threads(void) { expect_line_about("num_threads(-2)", "fewer_threads_than_none"); }
 
 static void ask_for_format(void) {
   char format[8];
@@ -263,12 +265,7 @@ static void fewer_teams_than_none(void) {
   CHECK_EQUAL(teams, 1, "teams of a league");
 }
 
-static void negative_num_teams(void) {
-  const struct Run run = run_again("fewer_teams_than_none", (struct RunOptions){.deadline_seconds = 20});
-  expect_success(&run, "num_teams(-2)");
-  CHECK(lines_with(run.errors, "") == 1 && lines_with(run.errors, "num_teams(-2)") == 1,
-        "must print one line that names num_teams, printed: %s", run.errors);
-}
+static void negative_num_teams(void) { expect_line_about("num_teams(-2)", "fewer_teams_than_none"); }
 
 // As many as a taskgroup counts to, and one more. Nobody waits for all of them here.
 static void two_to_the_31_tasks(void) {
