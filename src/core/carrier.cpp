@@ -70,10 +70,15 @@ void sleep_until_called(Klt& self) {
 // ---------------------------------------------------------------- taking over, and where
 
 // Whether it may run where weft has bound it to, and nowhere else. If not, somebody has said so since (taskset -a):
-// then that holds.
+// then that holds. Where it is not known what weft has bound it to, any one CPU will do, but for the one that has been
+// left to the process: that is where the watchdog may run (core/cpus.h). (Bug: it could run again where the process
+// began.)
 bool is_still_bound(const Klt& klt, int cpu) {
   const os::CpuSet cpus = os::cpus_of_klt(klt.id);
-  return cpus.count() == 1 && (cpu == Klt::not_known || cpus.has(cpu));
+  if (cpus.count() != 1) return false;
+  if (cpu != Klt::not_known) return cpus.has(cpu);
+  const int watchdog = watchdog_klt.load(std::memory_order_relaxed);
+  return watchdog == 0 || cpus != os::cpus_of_klt(watchdog);
 }
 
 // Noted first: who binds the worker meanwhile takes this KLT for its carrier, perhaps, and says then that nothing is

@@ -1126,7 +1126,8 @@ struct TwoCpus {
   }
 };
 
-/// Units that are interrupted for a while, and `more` times after `meanwhile`: then they may run on `cpus` alone.
+/// Units that are interrupted for a while, and `more` times after `meanwhile`, if there is that: then they may run on
+/// `cpus` alone.
 void spin_and_see(const weft_unit_attr& attr, const std::function<void()>& meanwhile, const cpu_set_t* cpus,
                   unsigned more = 16) {
   constexpr unsigned some = 16;
@@ -1139,9 +1140,11 @@ void spin_and_see(const weft_unit_attr& attr, const std::function<void()>& meanw
   for (unsigned unit = 0; unit < weft_worker_count() + 5; ++unit)  // so that each worker has two
     jobs.start(attr, [&, unit] {
       if (unit == 0) {
-        while (weft_preemptions() - before < some && !is_late()) {
+        if (meanwhile != nullptr) {
+          while (weft_preemptions() - before < some && !is_late()) {
+          }
+          meanwhile();
         }
-        meanwhile();
         limit = weft_preemptions() + more;
       }
       while (limit == UINT64_MAX) {
@@ -1254,26 +1257,27 @@ TEST_P(Preempt, ARootIsBoundWhileItLendsItsWorker) {
   }
 }
 
-// Bug: a KLT that had been bound, and went to a worker that is not, could run again where the process began.
+// Bug: a KLT that had been bound, and went to a worker that is not, could run again where the process began; and later
+// still one that had carried a worker when that was bound, and had not come back to it since.
 TEST_P(Preempt, WhereOthersHaveSaidThatAllThreadsRunHolds) {
   const TwoCpus cpus;
   if (cpus.found < 2) GTEST_SKIP() << "there is a single CPU";
   weft_unit_attr attr = preemptive();
-  {
-    attr.pool = make_pool();
-    OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
-    ASSERT_EQ(weft_worker_bind(worker.get(), cpus.cpu[1]), WEFT_OK);
-    spin_and_see(
-        attr, [] {}, &cpus.only[1]);
+  for (const unsigned more : {16U, 0U}) {
+    {
+      attr.pool = make_pool();
+      OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
+      const auto bind = [&] { EXPECT_EQ(weft_worker_bind(worker.get(), cpus.cpu[1]), WEFT_OK); };
+      spin_and_see(attr, bind, &cpus.only[1], more);
+    }
+    let_all_threads_run_on(cpus.only[0]);
+    {
+      attr.pool = make_pool();
+      OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
+      spin_and_see(attr, nullptr, &cpus.only[0]);
+    }
+    let_all_threads_run_on(cpus.all);
   }
-  let_all_threads_run_on(cpus.only[0]);
-  {
-    attr.pool = make_pool();
-    OwnWorker worker(WEFT_BASIC_WAIT, {attr.pool});
-    spin_and_see(
-        attr, [] {}, &cpus.only[0]);
-  }
-  let_all_threads_run_on(cpus.all);
 }
 
 // Units that spin until there have been some preemptions, on one worker: there must be some for it where spare workers
