@@ -397,6 +397,14 @@ def test_failures_are_named(tree: Path) -> None:
     assert "skipped: release: skipped" in lines
 
 
+def test_what_failures_have_printed_last_stands_at_the_end(tree: Path) -> None:
+    tests = 'add_test(bad "sh" "-c" "seq 100; exit 1")\n' + GOOD
+    _, lines = run_tests(tree, tests)
+    at = lines.index("weft: the last lines of release: bad")
+    assert lines[at + 1 : at + 21] == [f"  {number}" for number in range(81, 101)]
+    assert lines[at + 21 :] == ["failed: release: bad", "1 passed, 1 failed"]
+
+
 def test_stress_runs_long_tests_and_repeats(tree: Path) -> None:
     count = (
         f'add_test(counts "sh" "-c" "echo x >> {tree}/count")\nset_tests_properties(counts PROPERTIES LABELS unit)\n'
