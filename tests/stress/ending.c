@@ -413,18 +413,6 @@ static void regions_at_exit_of_a_handler(void) { expect_end("handler_exits", 33)
 // Bug: these ended at once, and what had been printed was lost.
 static void end_as_usual(void) { _exit(33); }
 
-static void format_does_not_exist(void) {
-  atexit(end_as_usual);
-  omp_set_affinity_format("%Q");
-  omp_display_affinity(NULL);
-}
-
-static void format_in_member_does_not_exist(void) {
-  atexit(end_as_usual);
-#pragma omp parallel num_threads(4)
-  omp_display_affinity("%0n");
-}
-
 static void allocator_aborts(void) {
   atexit(end_as_usual);
   const omp_alloctrait_t traits[] = {{omp_atk_fallback, omp_atv_abort_fb}, {omp_atk_pool_size, 100}};
@@ -453,8 +441,6 @@ static void reduction_does_not_exist(void) {
 }
 
 static void ends_by_the_runtime(void) {
-  expect_end_with("format_does_not_exist", 33, true);
-  expect_end_with("format_in_member_does_not_exist", 33, true);
   expect_end_with("allocator_aborts", 33, true);
 #ifndef __clang__  // libomp's crash
   expect_end_with("variable_gets_no_memory", 33, true);
@@ -495,8 +481,6 @@ int main(int count, char** arguments) {
       {"exit_handlers_open_regions", exit_handlers_open_regions, 1},
       {"destructors_open_regions", destructors_open_regions, 1},
       {"handler_exits", handler_exits, 1},
-      {"format_does_not_exist", format_does_not_exist, 1},
-      {"format_in_member_does_not_exist", format_in_member_does_not_exist, 1},
       {"allocator_aborts", allocator_aborts, 1},
       {"variable_gets_no_memory", variable_gets_no_memory, 1},
       {"reduction_does_not_exist", reduction_does_not_exist, 1},

@@ -30,6 +30,8 @@ class BoundedText {
 
 void set_affinity_format(const char* format, std::size_t length);
 void set_affinity_format(const char* format);  // a C string
+/// Whether each of its fields is known.
+bool is_affinity_format(const char* format);
 
 /// Writes affinity-format-var; until it is set, the default of that runtime.
 void write_affinity_format(Dialect dialect, BoundedText& text);
@@ -37,9 +39,8 @@ void write_affinity_format(Dialect dialect, BoundedText& text);
 /// The same into a C string. Returns the length of the whole format.
 std::size_t get_affinity_format(Dialect dialect, char* buffer, std::size_t size);
 
-/// Writes what the format says of the calling thread; affinity-format-var if the format is empty. A
-/// format that makes no sense ends the process with a line that says why, as with libgomp; in a program for LLVM's
-/// runtime the field becomes "undefined", as there.
+/// Writes what the format says of the calling thread; affinity-format-var if the format is empty. A field that is not
+/// known becomes "undefined" (OpenMP 5.2, section 21.2.5).
 void write_affinity(Dialect dialect, BoundedText& text, const char* format, std::size_t length);
 
 /// What write_affinity() writes, as one line where the runtime writes it: libgomp's on stderr, LLVM's on stdout.

@@ -363,6 +363,15 @@ void derive_default_device(Icv& icv) {
     icv.default_device = 0;
 }
 
+void use_affinity_format(const char* format) {
+  if (!is_affinity_format(format))
+    base::warn(
+        "OMP_AFFINITY_FORMAT=%s: expected text with fields of the specification, such as %%n or %%{thread_num}; others "
+        "are shown as \"undefined\"",
+        format);
+  set_affinity_format(format);
+}
+
 void derive_spin() {
   if (settings.spin_given) return;
   constexpr std::uint64_t of_policy[] = {hybrid_spin_ns, endless_spin_ns, 0};
@@ -391,7 +400,7 @@ void read_settings() {
     read_for_all_devices(variable);
   }
   read_own_variables();
-  if (const char* format = getenv("OMP_AFFINITY_FORMAT")) set_affinity_format(format);
+  if (const char* format = getenv("OMP_AFFINITY_FORMAT")) use_affinity_format(format);
   name_what_is_missing();
   derive_places();
   tell_places_if_verbose();
@@ -427,7 +436,7 @@ bool read_once_more(const Variable& variable, const char* text, Icv& icv) {
 
 bool set_later(const char* name, const char* text, Icv* current) {
   if (strcmp(name, "OMP_AFFINITY_FORMAT") == 0) {
-    set_affinity_format(text);
+    use_affinity_format(text);
     return true;
   }
   const Variable* found = nullptr;
