@@ -69,6 +69,7 @@ Step steps[] = {
     {"serve", serve, 1, a_team},
     {"block_for_another", block_for_another, 1, a_team | leaving},
     {"sleep_for_another", sleep_for_another, 2, a_team | preempting},
+    {"poll_in_turn", poll_in_turn, 2, a_team | preempting},
     {"fork_child", fork_child, 1, forking},
     {"fork_in_units", fork_in_units, 1, a_team | forking},
     {"throw_exceptions", throw_exceptions, 2, a_team},

@@ -23,8 +23,8 @@ StepFunction open_place, open_private_place, produce_alone, change_scheduler, pu
 // Files: steps_io.cpp; sockets: steps_sockets.cpp.
 StepFunction use_file, pass_stream, share_file, poll_files, shut_down;
 StepFunction serve;
-// Units that sleep in the kernel: steps_kernel.cpp.
-StepFunction block_for_another, sleep_for_another;
+// Units that sleep in the kernel, or poll: steps_kernel.cpp.
+StepFunction block_for_another, sleep_for_another, poll_in_turn;
 // Children of the process: steps_fork.cpp.
 StepFunction fork_child, fork_in_units;
 // Exceptions: steps_throw.cpp.

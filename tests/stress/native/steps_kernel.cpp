@@ -1,4 +1,5 @@
-// Units that sleep in the kernel until another unit wakes them, and so must not keep their worker from it.
+// Units that sleep in the kernel until another unit wakes them, or look in between whether it is their turn, and so
+// must not keep their worker from it.
 #include "check.h"
 #include "files.h"
 #include "step.h"
@@ -6,6 +7,7 @@
 #include <weft/io.h>
 
 #include <poll.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -65,5 +67,54 @@ void block_for_another(Actor& actor) { sleep_until_woken(actor, true); }
 
 // They say nothing to weft: KLT-switching takes their worker away.
 void sleep_for_another(Actor& actor) { sleep_until_woken(actor, false); }
+
+namespace {
+
+struct Polling {
+  unsigned pollers;
+  unsigned turns;
+  std::atomic<unsigned> turn{0};
+};
+
+void pause_by(unsigned way) {
+  switch (way) {
+    case 0:
+      usleep(1);
+      return;
+    case 1:
+      usleep(200);
+      return;
+    case 2:
+      sched_yield();
+      return;
+    case 3:
+      OK(weft_yield());
+      return;
+    default:
+      return;  // it spins
+  }
+}
+
+void take_turns(Actor& actor) {
+  auto& polling = shared_of<Polling>(actor);
+  at("its turn");
+  const unsigned way = actor.random.below(5);
+  for (unsigned turn = actor.job->index; turn < polling.turns; turn += polling.pollers) {
+    while (polling.turn.load() != turn) pause_by(way);
+    polling.turn.fetch_add(1);
+  }
+}
+
+}  // namespace
+
+// Each has its own way to wait for its turn. All in the same pool, of the same priority (spin_together).
+void poll_in_turn(Actor& actor) {
+  const unsigned pollers = actor.random.between(2, 8);
+  Polling polling{pollers, pollers * actor.random.between(1, 3)};
+  Team team(actor, {.body = take_turns, .shared = &polling, .waits = true, .sleeps = true});
+  team.create_many(pollers);
+  team.end();
+  SAME(polling.turn.load(), polling.turns);
+}
 
 }  // namespace native
