@@ -13,6 +13,8 @@
 
 #include <cstdint>
 
+#include "os/cpu_set.h"
+
 namespace weft::core {
 
 /// Those that the process may use now: of the calling thread's mask, cut by the quota.
@@ -24,6 +26,10 @@ void remember_cpus();
 void follow_cpus(std::uint64_t now);
 /// In a forked child, whose thread may have a mask of its own.
 void look_at_cpus_anew();
+
+/// For a KLT of weft's that the caller starts: where the process may run, if weft has bound the caller. Else
+/// none, so that it may run where the caller may: where the program has bound that, weft's go along.
+os::CpuSet cpus_for_klt();
 
 /// The cgroup's quota in CPUs, half a second old at most; 0: none. From any thread.
 int recent_cpu_quota();

@@ -23,6 +23,7 @@
 
 #include "base/environment.h"
 #include "base/panic.h"
+#include "core/cpus.h"
 #include "core/io_request.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
@@ -78,7 +79,9 @@ void start_serving() {
     return;
   }
   constexpr std::size_t stack_bytes = 64U << 10U;
-  const auto start = [&wish] { return os::start_klt(open_and_serve, &wish, stack_bytes, os::Signals::none); };
+  const auto start = [&wish] {
+    return os::start_klt(open_and_serve, &wish, stack_bytes, os::Signals::none, cpus_for_klt());
+  };
   if (with_room(start) != 0) {
     tell(failed);
     return;

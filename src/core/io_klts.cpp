@@ -16,6 +16,7 @@
 
 #include "base/layout.h"
 #include "base/panic.h"
+#include "core/cpus.h"
 #include "core/io_request.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
@@ -222,7 +223,8 @@ void* serve(void*) {
 bool make_klt() {
   const HeldOff held;
   constexpr std::size_t stack_bytes = 64U << 10U;
-  return with_room([] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none); }) == 0;
+  const auto start = [] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none, cpus_for_klt()); };
+  return with_room(start) == 0;
 }
 
 }  // namespace

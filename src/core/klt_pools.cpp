@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/panic.h"
+#include "core/cpus.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
 #include "core/segment.h"
@@ -92,7 +93,8 @@ Klt* make_klt(int cpu) {
   const auto start = [memory, cpu, &klt] {
     klt = new (memory) Klt;
     klt->cpu = cpu;
-    return os::start_lending_klt<begin_carrying>(klt, scheduler_stack_bytes, os::Signals::none);
+    const os::CpuSet cpus = cpu < 0 ? cpus_for_klt() : os::CpuSet{};
+    return os::start_lending_klt<begin_carrying>(klt, scheduler_stack_bytes, os::Signals::none, cpus);
   };
   if (memory != nullptr && with_room(start) == 0) return klt;
   klts_made.fetch_sub(1, std::memory_order_relaxed);

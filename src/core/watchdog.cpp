@@ -167,7 +167,9 @@ void wake_watchdog() {
   }
   constexpr std::size_t stack_bytes = 64UL * 1024;
   const HeldOff held;
-  const auto start = [] { return os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands); };
+  const auto start = [] {
+    return os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands, cpus_for_klt());
+  };
   if (with_room(start) == 0) return;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere. Whoever asks for it later
   // tries again.

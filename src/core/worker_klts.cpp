@@ -7,6 +7,7 @@
 
 #include "base/panic.h"
 #include "core/active.h"
+#include "core/cpus.h"
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
@@ -145,7 +146,8 @@ int start_carrying(Worker& worker, WorkerUse use) {
   worker.identities.own = native;
   worker.use.store(use, std::memory_order_release);  // partner: ask_to_end(), which then finds `life`
   const int error = with_room([&worker] {
-    return os::start_lending_klt<carry_worker>(&worker, scheduler_stack_bytes, os::Signals::of_its_work);
+    return os::start_lending_klt<carry_worker>(&worker, scheduler_stack_bytes, os::Signals::of_its_work,
+                                               cpus_for_klt());
   });
   if (error != 0) {
     worker.identities.own = nullptr;

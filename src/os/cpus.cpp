@@ -54,6 +54,8 @@ void remember_cpus() {
   if (at_start.count() == 0) at_start = own_cpus();
 }
 
+CpuSet cpus_at_start() { return at_start; }
+
 bool bind_klt(int klt, int cpu) {
   if (cpu == -1) return bind_klt(klt, at_start);
   if (!CpuSet::in_range(cpu)) return false;

@@ -17,6 +17,9 @@ bool bind_this_klt(const CpuSet& cpus);
 /// Notes which CPUs the process has; before anything is bound.
 void remember_cpus();
 
+/// Those that were remembered.
+CpuSet cpus_at_start();
+
 /// Lets a KLT of the process run on this CPU only; -1: on those that were remembered. False: there is no such CPU, or
 /// none such KLT.
 bool bind_klt(int klt, int cpu);

@@ -182,7 +182,7 @@ class UsualSlack {
 
 }  // namespace
 
-int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals) {
+int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals, const CpuSet& cpus) {
   const UsualSlack usual_slack_for_it;
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
@@ -196,6 +196,8 @@ int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Si
   const sigset_t blocked = is_known ? set_of_mask(at_work) : blocked_signals(signals);
   // That takes memory. (Bug: without, the KLT took the signals of whoever started it.)
   error = pthread_attr_setsigmask_np(&attributes, &blocked);
+  if (error == 0 && cpus.count() != 0)
+    error = pthread_attr_setaffinity_np(&attributes, sizeof cpus.words, reinterpret_cast<const cpu_set_t*>(cpus.words));
   pthread_t thread;
   if (error == 0) error = pthread_create(&thread, &attributes, entry, argument);
   if (error == 0) {

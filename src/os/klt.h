@@ -7,6 +7,7 @@
 #include <optional>
 #include <sys/types.h>
 
+#include "os/cpu_set.h"
 #include "os/signal_mask.h"
 
 namespace weft::os {
@@ -50,8 +51,9 @@ std::uint64_t signals_of_child();
 void give_back_signals();
 
 /// Starts a KLT that runs entry(argument) with at least `stack_bytes` of stack besides what its
-/// thread-local storage takes. Returns 0 or an errno value (EAGAIN: no thread can be had).
-int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals);
+/// thread-local storage takes. Returns 0 or an errno value (EAGAIN: no thread can be had). It may run on `cpus`; none:
+/// where the caller may.
+int start_klt(void* (*entry)(void*), void* argument, std::size_t stack_bytes, Signals signals, const CpuSet& cpus = {});
 
 /// Those that KLTs which do work (Signals::of_its_work) do not take, one bit each. Also from a handler.
 std::uint64_t signals_blocked_on_klts();
