@@ -18,13 +18,13 @@
 
 #include "arch/context.h"
 #include "arch/thread_pointer.h"
+#include "core/cpus.h"
 #include "core/identities.h"
 #include "core/klt_pools.h"
 #include "core/lend.h"
 #include "core/preempt.h"
 #include "core/ready.h"
 #include "core/signal_masks.h"
-#include "core/watchdog.h"
 #include "os/cpus.h"
 #include "os/fault.h"
 #include "os/futex.h"
@@ -71,14 +71,12 @@ void sleep_until_called(Klt& self) {
 
 // Whether it may run where weft has bound it to, and nowhere else. If not, somebody has said so since (taskset -a):
 // then that holds. Where it is not known what weft has bound it to, any one CPU will do, but for the one that has been
-// left to the process: that is where the watchdog may run (core/cpus.h). (Bug: it could run again where the process
-// began.)
+// left to the process. (Bug: it could run again where the process began.)
 bool is_still_bound(const Klt& klt, int cpu) {
   const os::CpuSet cpus = os::cpus_of_klt(klt.id);
   if (cpus.count() != 1) return false;
   if (cpu != Klt::not_known) return cpus.has(cpu);
-  const int watchdog = watchdog_klt.load(std::memory_order_relaxed);
-  return watchdog == 0 || cpus != os::cpus_of_klt(watchdog);
+  return cpus != cpus_of_process();
 }
 
 // Noted first: who binds the worker meanwhile takes this KLT for its carrier, perhaps, and says then that nothing is
@@ -101,8 +99,8 @@ void undo_move(Klt& self) {
   if (moved_to < 0) return;
   if (const int before = self.cpu; before >= 0) self.cpu.replace(before, -1);  // `not_known` stays
   if (!is_still_bound(self, moved_to)) return;
-  const int watchdog = watchdog_klt.load(std::memory_order_relaxed);
-  os::bind_klt(self.id, watchdog != 0 ? os::cpus_of_klt(watchdog) : self.cpus);
+  const os::CpuSet now = cpus_of_process();
+  os::bind_klt(self.id, now.count() != 0 ? now : self.cpus);
 }
 
 // From now on this KLT carries the worker.

@@ -5,7 +5,6 @@
 #include "core/active.h"
 #include "core/runtime.h"
 #include "core/watchdog.h"
-#include "core/worker.h"
 #include "os/clock.h"
 #include "os/cpu_quota.h"
 #include "os/cpus.h"
@@ -26,11 +25,6 @@ int read_quota(std::uint64_t now) {
   quota.store(read, std::memory_order_relaxed);
   quota_read_at.store(now, std::memory_order_relaxed);
   return read;
-}
-
-// Or may be, where there are places.
-bool is_bound_by_weft(const Worker* worker) {
-  return worker != nullptr && (worker->cpu.load(std::memory_order_relaxed) >= 0 || runtime.config.cpus != 0);
 }
 
 unsigned cut(unsigned cpus, int by_quota) {
@@ -68,11 +62,9 @@ void follow_cpus(std::uint64_t now) {
   if (runtime.config.workers == 0) use_cpus(cpus);
 }
 
-os::CpuSet cpus_for_klt() {
-  if (!is_bound_by_weft(this_worker())) return {};
+os::CpuSet cpus_of_process() {
   const int watchdog = watchdog_klt.load(std::memory_order_relaxed);
-  const os::CpuSet now = watchdog != 0 ? os::cpus_of_klt(watchdog) : os::CpuSet{};
-  return now.count() != 0 ? now : os::cpus_at_start();
+  return watchdog != 0 ? os::cpus_of_klt(watchdog) : os::CpuSet{};
 }
 
 void look_at_cpus_anew() {

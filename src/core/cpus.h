@@ -27,9 +27,8 @@ void follow_cpus(std::uint64_t now);
 /// In a forked child, whose thread may have a mask of its own.
 void look_at_cpus_anew();
 
-/// For a KLT of weft's that the caller starts: where the process may run, if weft has bound the caller. Else
-/// none, so that it may run where the caller may: where the program has bound that, weft's go along.
-os::CpuSet cpus_for_klt();
+/// Where the process may run now: what the watchdog's KLT may run on. None: that has not been started. From anywhere.
+os::CpuSet cpus_of_process();
 
 /// The cgroup's quota in CPUs, half a second old at most; 0: none. From any thread.
 int recent_cpu_quota();

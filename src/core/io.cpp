@@ -23,11 +23,10 @@
 
 #include "base/environment.h"
 #include "base/panic.h"
-#include "core/cpus.h"
 #include "core/io_request.h"
+#include "core/own_klt.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
-#include "core/segment.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/io.h"
@@ -79,10 +78,7 @@ void start_serving() {
     return;
   }
   constexpr std::size_t stack_bytes = 64U << 10U;
-  const auto start = [&wish] {
-    return os::start_klt(open_and_serve, &wish, stack_bytes, os::Signals::none, cpus_for_klt());
-  };
-  if (with_room(start) != 0) {
+  if (start_own_klt(open_and_serve, &wish, stack_bytes, os::Signals::none) != 0) {
     tell(failed);
     return;
   }

@@ -16,16 +16,14 @@
 
 #include "base/layout.h"
 #include "base/panic.h"
-#include "core/cpus.h"
 #include "core/io_request.h"
+#include "core/own_klt.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
-#include "core/segment.h"
 #include "core/spinlock.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/io.h"
-#include "os/klt.h"
 
 namespace weft::core {
 namespace {
@@ -223,8 +221,7 @@ void* serve(void*) {
 bool make_klt() {
   const HeldOff held;
   constexpr std::size_t stack_bytes = 64U << 10U;
-  const auto start = [] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none, cpus_for_klt()); };
-  return with_room(start) == 0;
+  return start_own_klt(serve, nullptr, stack_bytes, os::Signals::none) == 0;
 }
 
 }  // namespace

@@ -4,14 +4,12 @@
 #include <new>
 
 #include "base/panic.h"
-#include "core/cpus.h"
+#include "core/own_klt.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
-#include "core/segment.h"
 #include "core/spinlock.h"
 #include "core/watchdog.h"
 #include "os/futex.h"
-#include "os/lending_klt.h"
 
 namespace weft::core {
 namespace {
@@ -85,18 +83,14 @@ bool count_klt() {
   return true;
 }
 
-// Not in a handler. `cpu`: that weft has bound the caller to, and so whom it starts. nullptr: none can be had.
-Klt* make_klt(int cpu) {
+// Not in a handler. nullptr: none can be had.
+Klt* make_klt() {
   if (!count_klt()) return nullptr;
   void* memory = std::malloc(sizeof(Klt));
-  Klt* klt = nullptr;
-  const auto start = [memory, cpu, &klt] {
-    klt = new (memory) Klt;
-    klt->cpu = cpu;
-    const os::CpuSet cpus = cpu < 0 ? cpus_for_klt() : os::CpuSet{};
-    return os::start_lending_klt<begin_carrying>(klt, scheduler_stack_bytes, os::Signals::none, cpus);
-  };
-  if (memory != nullptr && with_room(start) == 0) return klt;
+  if (memory != nullptr) {
+    auto klt = new (memory) Klt;
+    if (start_own_lending_klt<begin_carrying>(klt, scheduler_stack_bytes, os::Signals::none) == 0) return klt;
+  }
   klts_made.fetch_sub(1, std::memory_order_relaxed);
   std::free(memory);
   if (memory != nullptr && !told.exchange(true, std::memory_order_relaxed))
@@ -113,7 +107,7 @@ Klt* get_klt(Worker& worker) {
   for (;;) {
     if (Klt* klt = take_from_pools(worker); klt != nullptr) return klt;
     if (Klt* klt = take_from_global(); klt != nullptr) return klt;  // another had it locked
-    const Klt* const made = make_klt(worker.cpu.load(std::memory_order_relaxed));
+    const Klt* const made = make_klt();
     if (made == nullptr) return take_from_global();
     // It comes into the global pool by itself, where another may be faster; and what is there meanwhile will do. (Bug:
     // it was not waited for where others had some in their own pools, and one more was made, and one more.)
@@ -135,7 +129,7 @@ void make_wanted_klts() {
   unsigned wanted = klts_wanted.exchange(0, std::memory_order_relaxed);
   if (wanted > at_once) wanted = at_once;
   for (; wanted != 0; --wanted)
-    if (make_klt(-1) == nullptr) return;
+    if (make_klt() == nullptr) return;
 }
 
 KltCount count_klts() { return {klts_made.load(std::memory_order_relaxed), free_klts.load(std::memory_order_relaxed)}; }

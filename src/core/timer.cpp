@@ -29,14 +29,12 @@
 
 #include "base/layout.h"
 #include "base/panic.h"
-#include "core/cpus.h"
+#include "core/own_klt.h"
 #include "core/preempt.h"
 #include "core/scheduler.h"
-#include "core/segment.h"
 #include "core/spinlock.h"
 #include "os/clock.h"
 #include "os/futex.h"
-#include "os/klt.h"
 
 namespace weft::core {
 namespace {
@@ -144,8 +142,7 @@ void* serve(void*) {
 
 bool start_serving() {
   constexpr std::size_t stack_bytes = 64U << 10U;
-  const auto start = [] { return os::start_klt(serve, nullptr, stack_bytes, os::Signals::none, cpus_for_klt()); };
-  return with_room(start) == 0;
+  return start_own_klt(serve, nullptr, stack_bytes, os::Signals::none) == 0;
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 #include "core/idle.h"
 #include "core/klt_pools.h"
 #include "core/lend.h"
+#include "core/own_klt.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/refusal.h"
 #include "core/scheduler.h"
-#include "core/segment.h"
 #include "core/slices.h"
 #include "core/spares.h"
 #include "core/stuck.h"
@@ -167,10 +167,7 @@ void wake_watchdog() {
   }
   constexpr std::size_t stack_bytes = 64UL * 1024;
   const HeldOff held;
-  const auto start = [] {
-    return os::start_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands, cpus_for_klt());
-  };
-  if (with_room(start) == 0) return;
+  if (start_own_klt(watch_workers, nullptr, stack_bytes, os::Signals::of_commands) == 0) return;
   // Without it everything works but what gets stuck; too few threads are told of elsewhere. Whoever asks for it later
   // tries again.
   refusal_of_klt.note();

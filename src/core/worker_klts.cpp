@@ -7,18 +7,17 @@
 
 #include "base/panic.h"
 #include "core/active.h"
-#include "core/cpus.h"
 #include "core/find.h"
 #include "core/identities.h"
 #include "core/idle.h"
 #include "core/klt_pools.h"
+#include "core/own_klt.h"
 #include "core/own_scheduler.h"
 #include "core/place_pools.h"
 #include "core/preempt.h"
 #include "core/preempt_timer.h"
 #include "core/refusal.h"
 #include "core/scheduler.h"
-#include "core/segment.h"
 #include "core/spares.h"
 #include "core/watchdog.h"
 #include "core/worker_slots.h"
@@ -145,10 +144,7 @@ int start_carrying(Worker& worker, WorkerUse use) {
   if (native == nullptr) return ENOMEM;
   worker.identities.own = native;
   worker.use.store(use, std::memory_order_release);  // partner: ask_to_end(), which then finds `life`
-  const int error = with_room([&worker] {
-    return os::start_lending_klt<carry_worker>(&worker, scheduler_stack_bytes, os::Signals::of_its_work,
-                                               cpus_for_klt());
-  });
+  const int error = start_own_lending_klt<carry_worker>(&worker, scheduler_stack_bytes, os::Signals::of_its_work);
   if (error != 0) {
     worker.identities.own = nullptr;
     std::free(native);

@@ -29,8 +29,8 @@ void* call_below_room(void* argument) {
 
 /// start_klt() for one whose entry calls begin_lending().
 template <void* (*entry)(void*)>
-int start_lending_klt(void* argument, std::size_t stack_bytes, Signals signals, const CpuSet& cpus = {}) {
-  return start_klt(call_below_room<entry>, argument, stack_bytes + room_for_ends, signals, cpus);
+int start_lending_klt(void* argument, std::size_t stack_bytes, Signals signals) {
+  return start_klt(call_below_room<entry>, argument, stack_bytes + room_for_ends, signals);
 }
 
 }  // namespace weft::os
