@@ -61,12 +61,6 @@ constexpr LongName long_names[] = {
     {"native_thread_id", 'i'}, {"thread_affinity", 'A'},
 };
 
-bool is_short_name(char type) {
-  for (const LongName& entry : long_names)
-    if (entry.type == type) return true;
-  return false;
-}
-
 /// What is left of a format.
 struct Rest {
   const char* at;
@@ -89,6 +83,14 @@ char read_long_name(Rest& rest) {
   return '\0';
 }
 
+char read_short_name(Rest& rest) {
+  const char letter = rest.peek();
+  if (rest.at < rest.end) ++rest.at;
+  for (const LongName& entry : long_names)
+    if (entry.type == letter) return letter;
+  return '\0';
+}
+
 /// After the `%`: [[0].][width] and a letter or {name}.
 Field read_field(Rest& rest) {
   constexpr std::size_t widest = 1U << 20U;
@@ -97,12 +99,7 @@ Field read_field(Rest& rest) {
   field.right_justified = rest.take('.');
   for (; isdigit(static_cast<unsigned char>(rest.peek())); ++rest.at)
     if (field.width < widest) field.width = field.width * 10 + static_cast<std::size_t>(*rest.at - '0');
-  if (rest.take('{')) {
-    field.type = read_long_name(rest);
-  } else {
-    field.type = rest.peek();
-    if (rest.at < rest.end) ++rest.at;
-  }
+  field.type = rest.take('{') ? read_long_name(rest) : read_short_name(rest);
   return field;
 }
 
@@ -204,15 +201,21 @@ void write_field(Dialect dialect, BoundedText& text, const Field& field) {
   }
 }
 
-void write_all(Dialect dialect, BoundedText& text, const Format& format) {
+template <class OnLetter, class OnField>
+void read_format(const Format& format, OnLetter on_letter, OnField on_field) {
   Rest rest{format.text, format.text + format.length};
   while (rest.at < rest.end) {
     const char letter = *rest.at++;
     if (letter != '%' || rest.take('%'))
-      text.put(letter);
+      on_letter(letter);
     else
-      write_field(dialect, text, read_field(rest));
+      on_field(read_field(rest));
   }
+}
+
+void write_all(Dialect dialect, BoundedText& text, const Format& format) {
+  read_format(
+      format, [&](char letter) { text.put(letter); }, [&](const Field& field) { write_field(dialect, text, field); });
 }
 
 }  // namespace
@@ -244,37 +247,25 @@ void BoundedText::pad() {
 
 void reset_affinity_format() { new (&format_mutex) core::Mutex; }
 
-namespace {
-
-// The caller frees its text.
-OwnedFormat copy_of(const Format& format) {
-  auto* copy = static_cast<char*>(malloc(format.length + 1));
-  if (copy == nullptr) base::panic("out of memory for the affinity format");
-  memcpy(copy, format.text, format.length);
-  return {copy, format.length};
-}
-
-}  // namespace
-
 void set_affinity_format(const char* format, std::size_t length) {
-  const OwnedFormat copy = copy_of({format, length});
+  auto* copy = static_cast<char*>(malloc(length + 1));
+  if (copy == nullptr) base::panic("out of memory for the affinity format");
+  memcpy(copy, format, length);
   format_mutex.lock();
   char* old = current_format.text;
-  current_format = copy;
+  current_format = {copy, length};
   format_mutex.unlock();
   free(old);
 }
 
-bool is_affinity_format(const char* format) {
-  Rest rest{format, format + strlen(format)};
-  while (rest.at < rest.end) {
-    if (*rest.at++ != '%' || rest.take('%')) continue;
-    if (!is_short_name(read_field(rest).type)) return false;
-  }
-  return true;
-}
-
 void set_affinity_format(const char* format) { set_affinity_format(format, strlen(format)); }
+
+bool is_affinity_format(const char* format) {
+  bool all_known = true;
+  read_format(
+      {format, strlen(format)}, [](char) {}, [&](const Field& field) { all_known &= field.type != '\0'; });
+  return all_known;
+}
 
 void write_affinity_format(Dialect dialect, BoundedText& text) {
   format_mutex.lock();
@@ -293,10 +284,8 @@ std::size_t get_affinity_format(Dialect dialect, char* buffer, std::size_t size)
 void write_affinity(Dialect dialect, BoundedText& text, const char* format, std::size_t length) {
   if (format != nullptr && length != 0) return write_all(dialect, text, {format, length});
   format_mutex.lock();
-  const OwnedFormat copy = copy_of(format_for(dialect));
+  write_all(dialect, text, format_for(dialect));
   format_mutex.unlock();
-  write_all(dialect, text, {copy.text, copy.length});
-  free(copy.text);
 }
 
 namespace {
