@@ -138,7 +138,8 @@ Unit* next_in_turn(Worker& worker) {
     return nullptr;
   worker.turns.points = worker.scheduling_points.load(std::memory_order_relaxed);
   worker.turns.last = os::recent_ns();
-  worker.turns.of_what_was_left = left_to_awake.load(std::memory_order_relaxed) || something_was_left(worker);
+  worker.turns.of_what_was_left =
+      worker.turns.elsewhere || left_to_awake.load(std::memory_order_relaxed) || something_was_left(worker);
   const bool turn_of_inbox = ++worker.turns.fair % 2 != 0;
   Unit* unit = turn_of_inbox ? take_oldest(worker) : take_another(worker);
   if (unit == nullptr) unit = turn_of_inbox ? take_another(worker) : take_oldest(worker);
@@ -352,6 +353,12 @@ bool any_work(const Worker& worker) {
 }
 bool any_work() {
   return any_work_within(nullptr, [](const Worker&) { return Aside::Looker{}; });
+}
+
+std::size_t count_ready() {
+  std::size_t count = 0;
+  for_each_worker([&count](const Worker& worker) { count += worker.deque.size(); });
+  return count;
 }
 
 const Share* offered_share(const Worker& worker) { return shared_work(worker, nullptr); }

@@ -83,6 +83,9 @@ const Share* offered_share(const Worker& worker);
 /// Whether a search on the worker would find something (a hint), whatever the caller is.
 bool any_work(const Worker& worker);
 
+/// How many units are ready in the workers' own pools (a hint; without those that others have just put there).
+std::size_t count_ready();
+
 /// Whether anybody offers anything, `scope` aside.
 bool any_work();
 

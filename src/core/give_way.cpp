@@ -17,11 +17,11 @@ namespace {
 // needs a KLT and none is to be had, when that is over. The others end or stop the process as ever. Not where the
 // program itself has called: who leaves a call that may wait does that at his own risk, and it would cost each such
 // call some of the kernel's.
-void step_aside_in_handler() {
+void step_aside_in_handler(const Worker& worker) {
   const os::SignalMask before = os::signals_blocked();
   os::set_signals(before | os::signals_with_handlers());
   os::begin_call_that_blocks(before);  // as far as the children of others are concerned
-  step_aside();
+  step_aside(worker.interrupts.ran_ns.load(std::memory_order_relaxed));
   os::end_call_that_blocks();
   os::set_signals(before);
 }
@@ -33,7 +33,8 @@ void give_way_to_watchdog() {
   Unit& unit = *worker.current;
   if (!identities_enabled) return;
   if (is_root(unit)) {
-    step_aside_in_handler();
+    worker.interrupts.in_vain.store(0, std::memory_order_relaxed);
+    step_aside_in_handler(worker);
     return;
   }
   // Of units that were created one by one, those that nobody wants to be interrupted, or to be moved.

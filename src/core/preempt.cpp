@@ -174,7 +174,7 @@ void ask_to_try_again(Worker& worker) {
   }
   worker.interrupts.tries.store(0, std::memory_order_relaxed);
   worker.interrupts.in_vain.fetch_add(1, std::memory_order_relaxed);
-  worker.interrupts.spins.store(true, std::memory_order_relaxed);  // nobody can tell
+  worker.interrupts.doing.store(Doing::spins, std::memory_order_relaxed);  // nobody can tell
 }
 
 void on_watchdog(Worker& worker, const Interruption& interruption) {
@@ -193,14 +193,14 @@ void on_watchdog(Worker& worker, const Interruption& interruption) {
   worker.interrupts.tries.store(0, std::memory_order_relaxed);
   const void* group = group_of(*unit);
   worker.interrupts.stuck_group.store(group, std::memory_order_relaxed);
-  const bool spins = is_spinner(*unit, interruption);
-  if (spins) worker.interrupts.spins.store(true, std::memory_order_relaxed);
+  const Doing doing = what_it_does(*unit, interruption);
+  if (doing != Doing::not_known) worker.interrupts.doing.store(doing, std::memory_order_relaxed);
   const bool is_over = slice_is_over(group, worker.interrupts.ran_ns.load(std::memory_order_relaxed));
   if (!is_over && !is_switched_off(worker)) return;
   if (asleep)
     note_moved();
   else
-    note_left_at(interruption.instruction, spins);
+    note_left_at(interruption.instruction, doing == Doing::spins);
   os::leave(interruption, leave_for_watchdog, nullptr);
 }
 

@@ -17,6 +17,7 @@
 // put it back.
 #include "core/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/active.h"
@@ -36,6 +37,7 @@
 #include "core/technique/start.h"
 #include "core/watchdog.h"
 #include "os/barrier.h"
+#include "os/clock.h"
 #include "os/frames_below.h"
 #include "os/futex.h"
 
@@ -44,11 +46,13 @@ namespace {
 
 // ---------------------------------------------------------------- running
 
-// A root has stepped aside, and its turn has come. Not at its first, which may be at once: then something
-// else runs before, and meanwhile the root stands in a queue where anybody finds it.
+// A root has stepped aside, and is come to. That may be at once: so others have their turn before, those of other
+// workers where there are none here, and meanwhile the root stands in a queue where anybody finds it.
 Event give_turn(Worker& worker, Worker& home) {
-  if (!home.root.turn_put_off) {
-    home.root.turn_put_off = true;
+  if (home.root.times_put_off != 0 && os::now_ns() < home.root.due) {
+    --home.root.times_put_off;
+    if (worker.handed_on == nullptr && worker.deque.looks_empty() && worker.inbox.looks_empty())
+      worker.turns.of_what_was_left = worker.turns.elsewhere = true;
     put_behind_all_others(worker, home.root.unit);
     notify();  // it may lie at another worker (open_worker)
     return Event::yielded;
@@ -141,21 +145,22 @@ void put_back_what_was_handed_on(Worker& worker) {
   }
 }
 
+// Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
+Found search_elsewhere(Worker& worker, Sought sought = Sought::anything) {
+  return worker.scheduler() != nullptr ? Found{} : search(worker, sought);
+}
+
 // False: nothing was. (Bug: what was found spun for a unit that had been handed on, and that nobody else could have.)
 [[gnu::noinline]] bool run_what_was_left(Worker& worker) {
   worker.turns.of_what_was_left = false;
   if (worker.scheduler() != nullptr) return false;
-  const Found found = search_what_was_left(worker);
+  const bool elsewhere = std::exchange(worker.turns.elsewhere, false);
+  const Found found = elsewhere ? search_elsewhere(worker) : search_what_was_left(worker);
   if (!found) return false;
   put_back_what_was_handed_on(worker);
   keep_time(worker);
   run_found(worker, found);
   return true;
-}
-
-// Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
-Found search_elsewhere(Worker& worker, Sought sought = Sought::anything) {
-  return worker.scheduler() != nullptr ? Found{} : search(worker, sought);
 }
 
 void run_custom_scheduler(Worker& worker) {
@@ -489,7 +494,7 @@ bool yield_for_program() {
 // It sleeps in here for long, and is still the unit that runs: a handler of the program's may run on top of it and be
 // interrupted itself, in code that looks like any other of the program's. (Bug: it stepped aside once more, stood in
 // two queues, and what came of that was run twice.)
-void step_aside() {
+void step_aside(std::uint64_t ran_ns) {
   const HeldOff held;
   Worker& worker = *this_worker();
   Worker* other = something_waits() ? stand_in() : nullptr;
@@ -497,15 +502,25 @@ void step_aside() {
     os::give_up_cpu();
     return;
   }
-  worker.root.turn_put_off = false;
+  worker.root.times_put_off = 1;
+  worker.root.due = UINT64_MAX;
+  if (ran_ns != 0) {
+    const std::size_t rounds = count_ready() / std::max(1U, runtime.active.load(std::memory_order_relaxed));
+    const auto others = static_cast<unsigned>(std::clamp<std::size_t>(rounds, 1, 16));
+    worker.root.times_put_off = others;
+    worker.root.due = os::now_ns() + others * (ran_ns - ran_ns / 8);  // looks are not that exact
+    other->interrupts.takes_over.store(true, std::memory_order_relaxed);
+  }
   // What waits at its place may be what it waits for.
   place_pools.roots_aside.fetch_add(1, std::memory_order_relaxed);
+  worker.klts.note_change();
   worker.parked.store(Parked::for_its_turn, std::memory_order_release);
   other->inbox.put(&worker.root.unit);
   os::light_fence();
   if (!wake(*other) && !wake_resting_spare(*other) && is_switched_off(*other)) want_spare();
   while (worker.parked.load(std::memory_order_acquire) == Parked::for_its_turn)
     os::futex_wait(worker.parked, Parked::for_its_turn);
+  worker.klts.note_change();
   place_pools.roots_aside.fetch_sub(1, std::memory_order_relaxed);
 }
 

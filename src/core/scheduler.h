@@ -65,8 +65,9 @@ inline void give_way_if_wanted() {
 bool yield_to(Unit& next);
 
 /// The calling root lets another KLT have its CPU until units that wait have had their turn; returns
-/// soon if there are none. It runs nothing itself, so it may hold anything.
-void step_aside();
+/// soon if there are none. It runs nothing itself, so it may hold anything. `ran_ns`: for how long it had run when the
+/// watchdog interrupted it, which is how long others may run first; 0: it was not interrupted.
+void step_aside(std::uint64_t ran_ns = 0);
 
 /// Whether something waits for this very worker (a hint): units of its own, or the root whose KLT it is.
 inline bool has_work_beside_hand(const Worker& worker) {

@@ -6,9 +6,9 @@
 namespace weft::core {
 namespace {
 
-constexpr unsigned patience = 3;             // times in a row before the slice shrinks
-constexpr unsigned most_fast = 64;           // and no more of them are remembered
-constexpr unsigned spinner_remembered = 16;  // times of being stuck in which nobody was seen to spin
+constexpr unsigned patience = 3;     // times in a row before the slice shrinks
+constexpr unsigned most_fast = 64;   // and no more of them are remembered
+constexpr unsigned remembered = 16;  // times of being stuck, after somebody was seen to do something
 // Not stuck for so long, and nobody else is either; or others are, whose turn it may have been.
 constexpr std::uint64_t rest_ns = 30ULL * 1000 * 1000;
 constexpr std::uint64_t longest_turn_ns = 1000ULL * 1000 * 1000;
@@ -19,7 +19,10 @@ struct Place {
   bool was_stuck = false;                  // since it was judged last
   bool goes_on = false;                    // the same
   unsigned in_a_row = 0;
-  unsigned has_spinner = 0;  // and is believed to have for so many times of being stuck
+  // Units of it are believed to do that for so many times of being stuck.
+  unsigned spins = 0;
+  unsigned may_spin = 0;
+  unsigned computes = 0;
   std::uint64_t judged_ns = 0;
   std::uint64_t stuck_ns = 0;  // when it was last judged to be
 };
@@ -35,6 +38,8 @@ std::uint64_t slice_of(const Place& place) {
   const std::uint64_t longest = longest_ns.load(std::memory_order_relaxed);
   return slice == 0 || slice > longest ? longest : slice;
 }
+
+void believe_nothing(Place& place) { place.spins = place.may_spin = place.computes = 0; }
 
 bool is_free(const Place& place) {
   return place.slice_ns.load(std::memory_order_relaxed) == 0 && place.in_a_row == 0 && !place.was_stuck;
@@ -52,7 +57,7 @@ Place& find_place_for(const void* group) {
   for (unsigned index = 1; index < places; ++index) {
     if (!is_free(table[index])) continue;
     table[index].group.store(group, std::memory_order_relaxed);
-    table[index].has_spinner = 0;
+    believe_nothing(table[index]);
     return table[index];
   }
   return place;
@@ -61,7 +66,9 @@ Place& find_place_for(const void* group) {
 // How short the slice of a group may be that is stuck again.
 std::uint64_t shortest_of(const Place& place) {
   const std::uint64_t shortest = shortest_ns.load(std::memory_order_relaxed);
-  return place.has_spinner != 0 ? shortest : std::max(shortest, least_to_compute_ns);
+  if (place.spins != 0) return shortest;
+  if (place.computes != 0 && place.may_spin == 0) return longest_ns.load(std::memory_order_relaxed);
+  return std::max(shortest, least_to_compute_ns);
 }
 
 bool may_wait_for_its_turn(const Place& place, std::uint64_t now_ns) {
@@ -75,7 +82,8 @@ void judge(Place& place, std::uint64_t now_ns) {
   if (place.was_stuck) {
     if (place.in_a_row < most_fast) ++place.in_a_row;
     if (place.in_a_row >= patience) slice = std::max(slice / 2, shortest_of(place));
-    if (place.has_spinner != 0) --place.has_spinner;
+    for (unsigned* believed : {&place.spins, &place.may_spin, &place.computes})
+      if (*believed != 0) --*believed;
     some_stuck_ns = place.stuck_ns = now_ns;
   } else if (!may_wait_for_its_turn(place, now_ns)) {
     if (place.in_a_row > 0)
@@ -85,6 +93,7 @@ void judge(Place& place, std::uint64_t now_ns) {
   }
   place.was_stuck = place.goes_on = false;
   place.slice_ns.store(slice < longest ? slice : 0, std::memory_order_relaxed);
+  if (is_free(place)) believe_nothing(place);
 }
 
 }  // namespace
@@ -101,7 +110,13 @@ bool slice_is_over(const void* group, std::uint64_t ran_ns) {
 
 void note_stuck(const void* group) { find_place_for(group).was_stuck = true; }
 void note_going_on(const void* group) { place_of(group).goes_on = true; }
-void note_spinner(const void* group) { place_of(group).has_spinner = spinner_remembered; }
+
+void note_doing(const void* group, Doing doing) {
+  Place& place = place_of(group);
+  if (doing == Doing::spins) place.spins = remembered;
+  if (doing == Doing::may_spin) place.may_spin = remembered;
+  if (doing == Doing::computes) place.computes = remembered;
+}
 
 void adapt_slices(std::uint64_t now_ns) {
   for (Place& place : table) {

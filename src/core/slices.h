@@ -7,8 +7,9 @@
 // they may have to wait for their turn beside other groups. So a team that waits in spinning barriers goes on at speed,
 // and another that computes beside it keeps its long slices.
 //
-// Who computes for long looks the same from outside as who spins, and short slices cost him more than he gains. So
-// they are only halved so far, unless a unit of the group is known to spin (spinners.h).
+// Who computes for long looks the same from outside as who spins, and short slices cost him more than he gains: what
+// is in a cache is the other's after each turn, and a root changes KLTs. So they are only halved so far, unless a unit
+// of the group is known to spin (spinners.h); and not at all while some are known to compute, and none may spin.
 //
 // The watchdog alone writes; signal handlers read. There is room for a few groups: those that have no place share the
 // one of nullptr, which is also that of units of which nothing is known. A place is given away when its slice is the
@@ -24,7 +25,10 @@ struct SliceSettings {
   std::uint64_t shortest_ns = 100ULL * 1000;
 };
 
-/// The shortest for a group of which nobody is known to spin.
+/// What a unit does that passes no scheduling points, as far as can be told.
+enum class Doing : std::uint8_t { not_known, spins, may_spin, computes };
+
+/// The shortest for a group of which nobody is known to spin, but somebody may.
 inline constexpr std::uint64_t least_to_compute_ns = 2000ULL * 1000;
 
 inline constexpr std::uint64_t shortest_slice_ns = 50ULL * 1000;
@@ -40,8 +44,8 @@ bool slice_is_over(const void* group, std::uint64_t ran_ns);
 void note_stuck(const void* group);
 /// From the watchdog: it has gone on by itself.
 void note_going_on(const void* group);
-/// From the watchdog: one of its units spins.
-void note_spinner(const void* group);
+/// From the watchdog: one of its units was interrupted at that.
+void note_doing(const void* group, Doing doing);
 /// From the watchdog, after each look: changes the slices.
 void adapt_slices(std::uint64_t now_ns);
 /// After how long the watchdog has to look again: the shortest slice that any group has.

@@ -8,7 +8,7 @@
 namespace weft::core {
 namespace {
 
-constexpr unsigned most_changed = 1;  // of the general registers
+constexpr unsigned most_changed = 1;  // of the general registers, where one spins for certain
 
 struct Entry {
   std::atomic<const Unit*> unit{nullptr};
@@ -27,7 +27,7 @@ Value replace(std::atomic<Value>& place, Value value) {
 
 }  // namespace
 
-bool is_spinner(const Unit& unit, const os::Interruption& interruption) {
+Doing what_it_does(const Unit& unit, const os::Interruption& interruption) {
   const arch::Footprint now = arch::footprint(*static_cast<const ucontext_t*>(interruption.context));
   Entry& entry = table[base::place_of_address(&unit, bits)];
   const bool is_known = replace(entry.unit, &unit) == &unit;
@@ -35,7 +35,9 @@ bool is_spinner(const Unit& unit, const os::Interruption& interruption) {
   for (unsigned index = 0; index < arch::Footprint::general_registers; ++index)
     changed += replace(entry.general[index], now.general[index]) != now.general[index] ? 1 : 0;
   const bool same_vectors = replace(entry.vectors, now.vectors) == now.vectors;
-  return is_known && same_vectors && changed <= most_changed;
+  if (!is_known) return Doing::not_known;
+  if (!same_vectors) return Doing::computes;
+  return changed <= most_changed ? Doing::spins : Doing::may_spin;
 }
 
 }  // namespace weft::core

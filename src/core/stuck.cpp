@@ -155,8 +155,9 @@ void forget(Worker& worker, Seen& before, std::uint64_t now) {
 }
 
 // What another KLT has told; it is looked at far more often than told.
-bool take(std::atomic<bool>& told) {
-  return told.load(std::memory_order_relaxed) && told.exchange(false, std::memory_order_relaxed);
+template <typename Value>
+Value take(std::atomic<Value>& told) {
+  return told.load(std::memory_order_relaxed) == Value{} ? Value{} : told.exchange({}, std::memory_order_relaxed);
 }
 
 void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t now) {
@@ -167,7 +168,8 @@ void look_at(Worker& worker, Seen& before, const Waiting& waiting, std::uint64_t
   if (looks_quickly) --before.quick_looks;
   const bool others_take_its_hand = see_to_its_hand(worker, before, now);
   const void* group = worker.interrupts.stuck_group.load(std::memory_order_relaxed);
-  if (take(worker.interrupts.spins)) note_spinner(group);
+  note_doing(group, take(worker.interrupts.doing));
+  if (take(worker.interrupts.takes_over)) before.changes_over = true;
   const std::uint64_t points = worker.scheduling_points.load(std::memory_order_relaxed);
   const std::uint64_t passed = points - std::exchange(before.points, points);
   before.said_it_sleeps = says_it_sleeps || (before.said_it_sleeps && passed == 0);

@@ -22,6 +22,7 @@
 #include "core/pool/share.h"
 #include "core/privacy.h"
 #include "core/restraint.h"
+#include "core/slices.h"
 #include "core/spinlock.h"
 #include "core/stack.h"
 #include "core/technique/choice.h"
@@ -145,7 +146,9 @@ struct Root {
   const Unit* known_as = nullptr;     // as the holder of mutexes (holder()); what has forked
   bool was_unit = false;              // what has forked was none (end_forked())
   std::atomic<bool> borrowed{false};  // where it is, on thread-local storage of another KLT (core/roots.h)
-  bool turn_put_off = false;          // it has stepped aside: belongs to whoever has `unit` in hand
+  // It has stepped aside. These belong to whoever has `unit` in hand.
+  unsigned times_put_off = 0;  // so often others have their turn before it has,
+  std::uint64_t due = 0;       // but no longer than until then
 };
 
 /// Whose turn it is on a worker: its newest unit's, or what waits elsewhere (core/find.cpp, core/scheduler.cpp).
@@ -153,7 +156,8 @@ struct Turns {
   unsigned units_left = 0;                  // how often it has left one
   unsigned of_pools = 0;                    // units that a scheduler with several pools has chosen
   std::uint8_t direct_switches = 1 << 2;    // of units to units, and yields; see count_direct_switch()
-  bool of_what_was_left = false;            // the scheduler is to look for that next (search_what_was_left)
+  bool of_what_was_left = false;            // the scheduler is to look for that next (search_what_was_left),
+  bool elsewhere = false;                   // or for anything: what is at hand is a root that was put off
   unsigned pools_begun_with = 0;            // of places, when it looked into all
   unsigned placed = 0;                      // how often it was looked which of its own pools comes first
   unsigned yields_for_program = 0;          // (yield_for_program())
@@ -198,11 +202,12 @@ struct Klts {
 struct Interrupts {
   std::atomic<bool> sent{false};
   std::atomic<unsigned> arrived{0};               // how often one has
-  std::atomic<bool> spins{false};                 // what was interrupted (core/spinners.h)
+  std::atomic<Doing> doing{Doing::not_known};     // what was interrupted (core/spinners.h)
   std::atomic<const void*> stuck_group{nullptr};  // the team or pool that it belongs to (core/slices.h)
   std::atomic<std::uint64_t> ran_ns{0};           // how long it had run
   std::atomic<unsigned> in_vain{0};               // how often in a row it could not be left
   std::atomic<unsigned> tries{0};                 // soon after each other: in the runtime till now
+  std::atomic<bool> takes_over{false};            // from one that was interrupted, what it runs next
   std::atomic<bool> sleep_begins{false};          // of what runs, in the kernel (going_to_sleep()),
   std::uint64_t points_at_sleep = 0;              // at so many scheduling points; the worker's own
 };

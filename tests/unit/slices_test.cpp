@@ -50,7 +50,7 @@ TEST_F(Slices, AreTheLongestAtFirst) {
 TEST_F(Slices, ShrinkToTheShortestWhereSomebodySpins) {
   look_for(1000 * ms, [] {
     core::note_stuck(&groups[0]);
-    core::note_spinner(&groups[0]);
+    core::note_doing(&groups[0], core::Doing::spins);
   });
   EXPECT_LE(slice_of(0), core::SliceSettings{}.shortest_ns);
   EXPECT_GT(slice_of(1), 8 * ms) << "of another group";
@@ -62,10 +62,44 @@ TEST_F(Slices, ShrinkSoFarOnlyWhereNobodyIsKnownTo) {
   EXPECT_GT(slice_of(0), core::least_to_compute_ns / 2);
 }
 
+TEST_F(Slices, StayWhereWhoIsStuckComputes) {
+  look_for(1000 * ms, [] {
+    core::note_stuck(&groups[0]);
+    core::note_doing(&groups[0], core::Doing::computes);
+  });
+  EXPECT_GT(slice_of(0), 8 * ms);
+}
+
+TEST_F(Slices, GrowAgainOnceItIsSeenToCompute) {
+  look_for(100 * ms, [] { core::note_stuck(&groups[0]); });
+  EXPECT_LE(slice_of(0), core::least_to_compute_ns);
+  look_for(100 * ms, [] {
+    core::note_stuck(&groups[0]);
+    core::note_doing(&groups[0], core::Doing::computes);
+  });
+  EXPECT_GT(slice_of(0), 8 * ms);
+}
+
+TEST_F(Slices, ShrinkWhereOneComputesAndAnotherMaySpin) {
+  look_for(1000 * ms, [] {
+    core::note_stuck(&groups[0]);
+    core::note_doing(&groups[0], core::Doing::computes);
+    core::note_doing(&groups[0], core::Doing::may_spin);
+  });
+  EXPECT_LE(slice_of(0), core::least_to_compute_ns);
+  EXPECT_GT(slice_of(0), core::least_to_compute_ns / 2);
+  look_for(1000 * ms, [] {
+    core::note_stuck(&groups[0]);
+    core::note_doing(&groups[0], core::Doing::computes);
+    core::note_doing(&groups[0], core::Doing::spins);
+  });
+  EXPECT_LE(slice_of(0), core::SliceSettings{}.shortest_ns);
+}
+
 TEST_F(Slices, GrowToThatWhereNobodySpinsAnyMore) {
   look_for(1000 * ms, [] {
     core::note_stuck(&groups[0]);
-    core::note_spinner(&groups[0]);
+    core::note_doing(&groups[0], core::Doing::spins);
   });
   look_for(1000 * ms, [] { core::note_stuck(&groups[0]); });
   EXPECT_GT(slice_of(0), core::least_to_compute_ns / 2);
@@ -77,7 +111,7 @@ TEST_F(Slices, StayAsTheyAreWhileOthersHaveTheirTurn) {
     // Each in its turn, of ten looks.
     int* const group = &groups[look++ / 10 % 8];
     core::note_stuck(group);
-    core::note_spinner(group);
+    core::note_doing(group, core::Doing::spins);
   });
   for (int group = 0; group < 8; ++group) EXPECT_LE(slice_of(group), 2 * core::SliceSettings{}.shortest_ns) << group;
 }
@@ -86,7 +120,7 @@ TEST_F(Slices, GrowWhereUnitsGoOnOrRest) {
   for (const bool goes_on : {true, false}) {
     look_for(1000 * ms, [] {
       core::note_stuck(&groups[0]);
-      core::note_spinner(&groups[0]);
+      core::note_doing(&groups[0], core::Doing::spins);
     });
     look_for(100 * ms, [goes_on] {
       if (goes_on) core::note_going_on(&groups[0]);
@@ -100,7 +134,7 @@ TEST_F(Slices, OfMoreGroupsThanThereIsRoomForAreShared) {
   look_for(4000 * ms, [] {
     for (int& group : groups) {
       core::note_stuck(&group);
-      core::note_spinner(&group);
+      core::note_doing(&group, core::Doing::spins);
     }
   });
   for (int group = 0; group < 40; ++group) EXPECT_LE(slice_of(group), core::SliceSettings{}.shortest_ns) << group;
