@@ -32,6 +32,7 @@
 #include "core/place_pools.h"
 #include "core/pool/pool.h"
 #include "core/preempt.h"
+#include "core/slices.h"
 #include "core/spares.h"
 #include "core/technique/pass.h"
 #include "core/technique/start.h"
@@ -145,22 +146,22 @@ void put_back_what_was_handed_on(Worker& worker) {
   }
 }
 
-// Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
-Found search_elsewhere(Worker& worker, Sought sought = Sought::anything) {
-  return worker.scheduler() != nullptr ? Found{} : search(worker, sought);
-}
-
 // False: nothing was. (Bug: what was found spun for a unit that had been handed on, and that nobody else could have.)
 [[gnu::noinline]] bool run_what_was_left(Worker& worker) {
   worker.turns.of_what_was_left = false;
-  if (worker.scheduler() != nullptr) return false;
   const bool elsewhere = std::exchange(worker.turns.elsewhere, false);
-  const Found found = elsewhere ? search_elsewhere(worker) : search_what_was_left(worker);
+  if (worker.scheduler() != nullptr) return false;
+  const Found found = elsewhere ? search(worker, Sought::anything) : search_what_was_left(worker);
   if (!found) return false;
   put_back_what_was_handed_on(worker);
   keep_time(worker);
   run_found(worker, found);
   return true;
+}
+
+// Whatever else a search is for: a worker with a scheduler of its own has only the pools of that.
+Found search_elsewhere(Worker& worker, Sought sought = Sought::anything) {
+  return worker.scheduler() != nullptr ? Found{} : search(worker, sought);
 }
 
 void run_custom_scheduler(Worker& worker) {
@@ -469,6 +470,18 @@ bool others_wait(Worker& worker, const Unit& unit) {
   return is_root(unit) ? something_waits() : has_local_work(worker) || any_work(worker);
 }
 
+// Others come first once. Before a root that was interrupted, as often as there are ready units for each worker, but
+// for no longer than their slices should take.
+void set_turn(Root& root, std::uint64_t ran_ns) {
+  root.times_put_off = 1;
+  root.due = UINT64_MAX;
+  if (ran_ns == 0) return;
+  constexpr std::size_t most = 16;
+  const std::size_t per_worker = count_ready() / std::max(1U, runtime.active.load(std::memory_order_relaxed));
+  root.times_put_off = static_cast<unsigned>(std::clamp<std::size_t>(per_worker, 1, most));
+  root.due = os::now_ns() + root.times_put_off * most_of(ran_ns);
+}
+
 }  // namespace
 
 void yield_where_others_wait() {
@@ -502,15 +515,8 @@ void step_aside(std::uint64_t ran_ns) {
     os::give_up_cpu();
     return;
   }
-  worker.root.times_put_off = 1;
-  worker.root.due = UINT64_MAX;
-  if (ran_ns != 0) {
-    const std::size_t rounds = count_ready() / std::max(1U, runtime.active.load(std::memory_order_relaxed));
-    const auto others = static_cast<unsigned>(std::clamp<std::size_t>(rounds, 1, 16));
-    worker.root.times_put_off = others;
-    worker.root.due = os::now_ns() + others * (ran_ns - ran_ns / 8);  // looks are not that exact
-    other->interrupts.takes_over.store(true, std::memory_order_relaxed);
-  }
+  set_turn(worker.root, ran_ns);
+  if (ran_ns != 0) other->interrupts.takes_over.store(true, std::memory_order_relaxed);
   // What waits at its place may be what it waits for.
   place_pools.roots_aside.fetch_add(1, std::memory_order_relaxed);
   worker.klts.note_change();

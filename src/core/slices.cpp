@@ -1,6 +1,7 @@
 #include "core/slices.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 namespace weft::core {
@@ -19,10 +20,7 @@ struct Place {
   bool was_stuck = false;                  // since it was judged last
   bool goes_on = false;                    // the same
   unsigned in_a_row = 0;
-  // Units of it are believed to do that for so many times of being stuck.
-  unsigned spins = 0;
-  unsigned may_spin = 0;
-  unsigned computes = 0;
+  std::array<unsigned, 4> believed{};  // by Doing: units of it are thought to, for so many times of being stuck
   std::uint64_t judged_ns = 0;
   std::uint64_t stuck_ns = 0;  // when it was last judged to be
 };
@@ -39,7 +37,7 @@ std::uint64_t slice_of(const Place& place) {
   return slice == 0 || slice > longest ? longest : slice;
 }
 
-void believe_nothing(Place& place) { place.spins = place.may_spin = place.computes = 0; }
+bool is_believed_to(const Place& place, Doing doing) { return place.believed[static_cast<unsigned>(doing)] != 0; }
 
 bool is_free(const Place& place) {
   return place.slice_ns.load(std::memory_order_relaxed) == 0 && place.in_a_row == 0 && !place.was_stuck;
@@ -57,7 +55,7 @@ Place& find_place_for(const void* group) {
   for (unsigned index = 1; index < places; ++index) {
     if (!is_free(table[index])) continue;
     table[index].group.store(group, std::memory_order_relaxed);
-    believe_nothing(table[index]);
+    table[index].believed = {};
     return table[index];
   }
   return place;
@@ -66,8 +64,9 @@ Place& find_place_for(const void* group) {
 // How short the slice of a group may be that is stuck again.
 std::uint64_t shortest_of(const Place& place) {
   const std::uint64_t shortest = shortest_ns.load(std::memory_order_relaxed);
-  if (place.spins != 0) return shortest;
-  if (place.computes != 0 && place.may_spin == 0) return longest_ns.load(std::memory_order_relaxed);
+  if (is_believed_to(place, Doing::spins)) return shortest;
+  if (is_believed_to(place, Doing::computes) && !is_believed_to(place, Doing::may_spin))
+    return longest_ns.load(std::memory_order_relaxed);
   return std::max(shortest, least_to_compute_ns);
 }
 
@@ -82,8 +81,8 @@ void judge(Place& place, std::uint64_t now_ns) {
   if (place.was_stuck) {
     if (place.in_a_row < most_fast) ++place.in_a_row;
     if (place.in_a_row >= patience) slice = std::max(slice / 2, shortest_of(place));
-    for (unsigned* believed : {&place.spins, &place.may_spin, &place.computes})
-      if (*believed != 0) --*believed;
+    for (unsigned& times : place.believed)
+      if (times != 0) --times;
     some_stuck_ns = place.stuck_ns = now_ns;
   } else if (!may_wait_for_its_turn(place, now_ns)) {
     if (place.in_a_row > 0)
@@ -93,7 +92,7 @@ void judge(Place& place, std::uint64_t now_ns) {
   }
   place.was_stuck = place.goes_on = false;
   place.slice_ns.store(slice < longest ? slice : 0, std::memory_order_relaxed);
-  if (is_free(place)) believe_nothing(place);
+  if (is_free(place)) place.believed = {};
 }
 
 }  // namespace
@@ -103,26 +102,19 @@ void set_slices(const SliceSettings& settings) {
   longest_ns.store(settings.longest_ns, std::memory_order_relaxed);
 }
 
-bool slice_is_over(const void* group, std::uint64_t ran_ns) {
-  const std::uint64_t slice = slice_of(place_of(group));
-  return ran_ns >= slice - slice / 8;  // looks are not that exact
-}
+bool slice_is_over(const void* group, std::uint64_t ran_ns) { return ran_ns >= most_of(slice_of(place_of(group))); }
 
 void note_stuck(const void* group) { find_place_for(group).was_stuck = true; }
 void note_going_on(const void* group) { place_of(group).goes_on = true; }
 
 void note_doing(const void* group, Doing doing) {
-  Place& place = place_of(group);
-  if (doing == Doing::spins) place.spins = remembered;
-  if (doing == Doing::may_spin) place.may_spin = remembered;
-  if (doing == Doing::computes) place.computes = remembered;
+  if (doing != Doing::not_known) place_of(group).believed[static_cast<unsigned>(doing)] = remembered;
 }
 
 void adapt_slices(std::uint64_t now_ns) {
   for (Place& place : table) {
     if (is_free(place)) continue;
-    const std::uint64_t slice = slice_of(place);
-    if (now_ns - place.judged_ns < slice - slice / 8) continue;
+    if (now_ns - place.judged_ns < most_of(slice_of(place))) continue;
     place.judged_ns = now_ns;
     judge(place, now_ns);
   }

@@ -31,6 +31,9 @@ enum class Doing : std::uint8_t { not_known, spins, may_spin, computes };
 /// The shortest for a group of which nobody is known to spin, but somebody may.
 inline constexpr std::uint64_t least_to_compute_ns = 2000ULL * 1000;
 
+/// So much of a slice counts as all of it: looks are not that exact.
+constexpr std::uint64_t most_of(std::uint64_t slice_ns) { return slice_ns - slice_ns / 8; }
+
 inline constexpr std::uint64_t shortest_slice_ns = 50ULL * 1000;
 inline constexpr std::uint64_t longest_slice_ns = 10ULL * 1000 * 1000 * 1000;
 

@@ -193,7 +193,7 @@ struct Klts {
   struct Klt* idle = nullptr;        // that have carried it, and are near its CPU
   unsigned idle_count = 0;
   // Of the KLT that carries it, begun and ended. Odd: one has been called, and has not said so yet, which may have to
-  // wait for a CPU. For the watchdog.
+  // wait for a CPU; or a root that has stepped aside sleeps on it. For the watchdog.
   base::Relaxed<unsigned> changes{0};
   void note_change() { changes = changes + 1; }
 };
